@@ -347,7 +347,9 @@ export function streamLink(
     },
     onTooLong: (length) => {
       const max = options.maxLineLength;
-      frames.fail(new SdkError('line-too-long', `A line of ${length} characters came; the most is ${max}`));
+      frames.fail(
+        new SdkError('line-too-long', `A line of ${length} characters exceeds the maximum of ${max}`),
+      );
     },
   });
   streams.input.setEncoding('utf8');

@@ -62,7 +62,7 @@ function directory(cwd: string): string {
   } catch {
     // The directory is missing or not readable.
   }
-  throw new HostError('bad-config', '', `"cwd" is ${path}, which is no directory that can be read`);
+  throw new HostError('bad-config', '', `"cwd" is ${path}, which is not a readable directory`);
 }
 
 export type { ServerExplanation } from '../config/explain/explanation.ts';

@@ -100,7 +100,7 @@ export type EntryError = { readonly member?: string; readonly message: string };
 /** The first thing that is wrong with an external entry, or undefined if it can be used. */
 export function findEntryError(entry: unknown): EntryError | undefined {
   if (isRecord(entry)) return faultOfKind(entry) ?? faultOfMembers(entry);
-  return { message: 'it must be an object: an sdk server, or a stdio, http, sse or ws entry' };
+  return { message: 'the entry must be an object: an sdk server, or a stdio, http, sse or ws entry' };
 }
 
 /** What is wrong with where the server is. */
@@ -139,7 +139,7 @@ function faultOfUrl(kind: string, url: unknown, schemes: readonly string[]): Ent
     return fault(`${aKind(kind)} server needs "url", a full URL`);
   const { protocol } = new URL(url);
   if (schemes.includes(protocol)) return undefined;
-  if (SOCKET.includes(protocol)) return fault(`"url" is one of a WebSocket; its "type" is "ws"`);
+  if (SOCKET.includes(protocol)) return fault(`"url" is a WebSocket URL; set "type" to "ws"`);
   return fault(`the url of ${aKind(kind)} server starts with ${schemes.join('// or ')}//`);
 }
 
@@ -321,7 +321,7 @@ export function foreignMembers(server: string, entry: object): string[] {
 }
 
 const rules = (server: string) =>
-  `means nothing here; what runs without a question stands in settings: "permissions": {"allow": ["${mcpToolPrefix(server)}<tool>"]}`;
+  `is not supported; allow tools in the settings: "permissions": {"allow": ["${mcpToolPrefix(server)}<tool>"]}`;
 
 const FOREIGN_MEMBERS: Readonly<Record<string, (server: string) => string>> = {
   transport: () => 'is "type" here, which is "stdio", "http", "sse" or "ws"',

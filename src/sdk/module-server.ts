@@ -27,7 +27,7 @@ function modulePath(url: URL | string): string {
   if (!text.startsWith('file:')) {
     throw new SdkError(
       'bad-server',
-      `moduleServer: ${text} is no file; only modules on this machine can be served`,
+      `moduleServer: ${text} is not a file; only modules on this machine can be served`,
     );
   }
   return fileURLToPath(text);

@@ -269,7 +269,7 @@ export class Multiplexer {
     const call = this.#calls.get(related as number) ?? [...this.#calls.values()].at(-1);
     const user = call?.user ?? [...this.#users][0];
     if (user) this.#questions.ask(user, request);
-    else this.#toServer(rpcFailure(request.id, INTERNAL, 'nobody is connected'));
+    else this.#toServer(rpcFailure(request.id, INTERNAL, 'no client is connected'));
   }
 
   #ended(connection: Connection): void {

@@ -75,13 +75,13 @@ function refuseShape(schema: JsonSchema): JsonSchema {
   const field = keys.find((key) => isStandardSchema(schema[key]));
   if (field !== undefined) {
     throw new Error(
-      `"${field}" is a schema among others that are no zod schemas; only zod fields make a plain shape, others go into their library's object`,
+      `"${field}" is a schema, but not every field is a zod schema; a plain shape takes zod fields only, use an object schema of the other library`,
     );
   }
   const word = keys.find((key) => typeof schema[key] === 'function');
   if (word === undefined && keys.some((key) => KEYWORDS.has(key))) return schema;
   throw new Error(
-    `looks like a shape, but "${word ?? keys[0]}" is no zod schema; write { ${word ?? keys[0]}: z.number() } or { type: "object", properties: … }`,
+    `looks like a shape, but "${word ?? keys[0]}" is not a zod schema; write { ${word ?? keys[0]}: z.number() } or { type: "object", properties: … }`,
   );
 }
 

@@ -134,7 +134,7 @@ export function openSession(instance: SdkServerEntry['instance'], port: SessionP
   if (typeof instance === 'function') return openOwnSession(instance, port);
   throw new SdkError(
     'bad-server',
-    `mcpServers["${port.server}"]: "instance" is no MCP server; pass what createSdkMcpServer() returns, or an McpServer`,
+    `mcpServers["${port.server}"]: "instance" is not an MCP server; pass what createSdkMcpServer() returns, or an McpServer`,
     { server: port.server },
   );
 }

@@ -50,7 +50,7 @@ export async function serveStdio(
       try {
         message = JSON.parse(line);
       } catch {
-        refuse('the line is no JSON');
+        refuse('the line is not JSON');
         return;
       }
       const fault = unanswerable(message);
@@ -64,7 +64,7 @@ export async function serveStdio(
       });
       calls.add(call);
     },
-    onTooLong: (length) => refuse(`the line has ${length} characters; the most is ${MAX_MESSAGE}`),
+    onTooLong: (length) => refuse(`the line has ${length} characters; the maximum is ${MAX_MESSAGE}`),
   });
   streams.input.setEncoding('utf8');
   for await (const chunk of streams.input) splitter.write(chunk as string);

@@ -246,7 +246,7 @@ function optionFault(options: object): string | undefined {
     const check = Object.hasOwn(OPTIONS, name) ? OPTIONS[name as keyof typeof OPTIONS] : undefined;
     if (!check) {
       const guess = nearest(name, Object.keys(OPTIONS));
-      return `"${name}" is no option${guess ? `; did you mean "${guess}"?` : ''}`;
+      return `"${name}" is not an option${guess ? `; did you mean "${guess}"?` : ''}`;
     }
     if (!check.holds(value)) return `${name} must be ${check.what}; it is ${show(value)}`;
   }

@@ -146,12 +146,15 @@ function checkExtras(name: string, extras: unknown): void {
   if (unknown === undefined) return;
   const guess = nearest(unknown, Object.keys(EXTRAS));
   const hint = guess ? `did you mean "${guess}"?` : `known are ${Object.keys(EXTRAS).join(', ')}`;
-  throw new SdkError('bad-tool', `${where}: "${unknown}" is no extra; ${hint}`);
+  throw new SdkError('bad-tool', `${where}: "${unknown}" is not a known option of tool(); ${hint}`);
 }
 
 function checkDefinition(definition: AnyTool): void {
   if (!isRecord(definition)) {
-    throw new SdkError('bad-tool', `${String(definition)} is no tool definition; pass what tool() returns`);
+    throw new SdkError(
+      'bad-tool',
+      `${String(definition)} is not a tool definition; pass what tool() returns`,
+    );
   }
   const { name, description, inputSchema, handler, timeoutMs, maxResultSizeChars } = definition;
   const refuse = (fault: string): never => {
@@ -163,7 +166,7 @@ function checkDefinition(definition: AnyTool): void {
   if (/[\u0000-\u001f\u007f]/.test(name)) refuse('its name contains a control character');
   if (typeof description !== 'string') refuse('its description must be a string');
   if (typeof handler !== 'function' && typeof inputSchema === 'function' && !isStandardSchema(inputSchema)) {
-    refuse('its schema is missing: tool(name, description, schema, handler); {} stands for no arguments');
+    refuse('its schema is missing: tool(name, description, schema, handler); {} means no arguments');
   }
   if (typeof handler !== 'function') refuse('its handler must be a function');
   for (const [option, value] of Object.entries({ timeoutMs, maxResultSizeChars })) {

@@ -45,8 +45,8 @@ describe('server entry', () => {
   const TLS = '"tls" may have ca, cert, key and serverName, each a string; verification cannot be turned off';
 
   test.each<[unknown, string]>([
-    [null, 'it must be an object: an sdk server, or a stdio, http, sse or ws entry'],
-    ['node x', 'it must be an object: an sdk server, or a stdio, http, sse or ws entry'],
+    [null, 'the entry must be an object: an sdk server, or a stdio, http, sse or ws entry'],
+    ['node x', 'the entry must be an object: an sdk server, or a stdio, http, sse or ws entry'],
     [{}, 'a stdio server needs "command", any other "url", and it has neither'],
     [{ type: 'stdio' }, 'a stdio server needs "command", a non-empty string'],
     [{ command: '' }, 'a stdio server needs "command", a non-empty string'],
@@ -67,7 +67,7 @@ describe('server entry', () => {
       'unknown type "streamable-http"; known are sdk, stdio, http, sse, ws, sse-ide, ws-ide; did you mean "http"?',
     ],
     [{ url: 'h' }, 'an http server needs "url", a full URL'],
-    [{ url: 'ws://h' }, '"url" is one of a WebSocket; its "type" is "ws"'],
+    [{ url: 'ws://h' }, '"url" is a WebSocket URL; set "type" to "ws"'],
     [{ type: 'ws-ide', url: 'http://h' }, 'the url of a ws-ide server starts with ws:// or wss://'],
     [{ type: 'sse-ide', url: 1 }, 'an sse-ide server needs "url", a full URL'],
     [{ command: 'x', cwd: '' }, '"cwd" must be a non-empty string'],
@@ -139,9 +139,9 @@ describe('check written', () => {
     ['a member that is not expanded', { command: 'x', timeout: '${MS}' }, '"timeout" is a number'],
     ['a type that is to be put in', { type: '${T}', url: '${U}' }, 'unknown type "${T}"'],
     ['a scheme that stands there', { type: 'ws', url: 'https://${HOST}' }, 'starts with ws:// or wss://'],
-    ['a socket without its type', { url: 'wss://${HOST}' }, 'its "type" is "ws"'],
+    ['a socket without its type', { url: 'wss://${HOST}' }, 'set "type" to "ws"'],
     ['a url that is whole and none', { url: 'nowhere' }, 'a full URL'],
-    ['no entry', '${ENTRY}', 'it must be an object'],
+    ['no entry', '${ENTRY}', 'the entry must be an object'],
     ['no url', { type: 'http' }, 'a full URL'],
   ])('%s is refused before expansion', (_, raw, fault) => {
     expect(() => checkWritten('a', raw)).toThrow(fault);
@@ -165,9 +165,9 @@ describe('unknown type', () => {
     [['sk-secret'], `"type" must be a string, but is a list; ${KNOWN}`],
     [{ token: 'sk-secret' }, `"type" must be a string, but is an object; ${KNOWN}`],
     [{ toString: 1 }, `"type" must be a string, but is an object; ${KNOWN}`],
-    [null, `its type must be a text, and it is null; ${KNOWN}`],
-    [123456, `its type must be a text, and it is a number; ${KNOWN}`],
-    [true, `its type must be a text, and it is a boolean; ${KNOWN}`],
+    [null, `"type" must be a string, but is null; ${KNOWN}`],
+    [123456, `"type" must be a string, but is a number; ${KNOWN}`],
+    [true, `"type" must be a string, but is a boolean; ${KNOWN}`],
   ])('%j is told without what may be secret or steer a terminal', (type, message) => {
     expect(unknownType(type)).toBe(message);
     if (type !== null) expect(findEntryError({ type })).toEqual({ member: 'type', message });

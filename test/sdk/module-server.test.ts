@@ -29,7 +29,7 @@ test('what is not on this machine is refused', () => {
     expect.objectContaining({
       code: 'bad-server',
       message:
-        'moduleServer: https://example.invalid/tools.ts is no file; only modules on this machine can be served',
+        'moduleServer: https://example.invalid/tools.ts is not a file; only modules on this machine can be served',
     }),
   );
 });

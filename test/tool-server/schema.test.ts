@@ -150,15 +150,15 @@ describe('schema', () => {
     [
       'a shape of words',
       { a: 'number', b: 'string' },
-      'looks like a shape, but "a" is no zod schema; write { a: z.number() } or { type: "object", properties: … }',
+      'looks like a shape, but "a" is not a zod schema; write { a: z.number() } or { type: "object", properties: … }',
     ],
-    ['a shape of constructors', { a: Number }, 'looks like a shape, but "a" is no zod schema'],
+    ['a shape of constructors', { a: Number }, 'looks like a shape, but "a" is not a zod schema'],
     [
       'a keyword among constructors',
       { title: 'x', n: Number },
-      'looks like a shape, but "n" is no zod schema',
+      'looks like a shape, but "n" is not a zod schema',
     ],
-    ['a shape of JSON Schemas', { a: { type: 'number' } }, 'looks like a shape, but "a" is no zod schema'],
+    ['a shape of JSON Schemas', { a: { type: 'number' } }, 'looks like a shape, but "a" is not a zod schema'],
     [
       'another root type',
       { type: 'string' },
@@ -168,16 +168,16 @@ describe('schema', () => {
     ['valibot without its wrapper', v.object({ a: v.string() }), 'the valibot schema gives no JSON Schema'],
     ['zod 3 and 4 mixed', { a: z.string(), b: z3.string() }, 'the shape mixes zod 3 and zod 4 schemas'],
     ['a field zod cannot describe', { at: z.date() }, 'Date cannot be represented in JSON Schema'],
-    ['a shape of valibot fields', { a: v.string() }, '"a" is a schema among others that are no zod schemas'],
+    ['a shape of valibot fields', { a: v.string() }, '"a" is a schema, but not every field is a zod schema'],
     [
       'a shape of arktype fields',
       { a: type('string') },
-      '"a" is a schema among others that are no zod schemas',
+      '"a" is a schema, but not every field is a zod schema',
     ],
     [
       'a zod field beside none',
       { a: 1, b: z.string() },
-      '"b" is a schema among others that are no zod schemas',
+      '"b" is a schema, but not every field is a zod schema',
     ],
   ])('%s is refused as bad-schema', (_name, schema, fault) => {
     expect(() => compileSchema(schema as ToolSchema, 'tool "t"')).toThrow(

@@ -115,7 +115,7 @@ test('an option a server does not have is refused by name', () => {
   expect(() => createSdkMcpServer({ name: 'calc', tool: [add] } as never)).toThrow(
     expect.objectContaining({
       code: 'bad-server',
-      message: 'server "calc": "tool" is no option; did you mean "tools"?',
+      message: 'server "calc": "tool" is not an option; did you mean "tools"?',
     }),
   );
 });
@@ -190,7 +190,7 @@ describe('openSession', () => {
           code: 'bad-server',
           server: 'key',
           message:
-            'mcpServers["key"]: "instance" is no MCP server; pass what createSdkMcpServer() returns, or an McpServer',
+            'mcpServers["key"]: "instance" is not an MCP server; pass what createSdkMcpServer() returns, or an McpServer',
         }),
       );
     },

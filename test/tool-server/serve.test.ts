@@ -66,7 +66,7 @@ describe('serve stdio', () => {
     const { input, lines } = serve([add]);
     input.end('nonsense\n{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
     expect(await lines()).toEqual([
-      { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'the line is no JSON' } },
+      { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'the line is not JSON' } },
       success(1, {}),
     ]);
   });

@@ -247,9 +247,9 @@ describe('server options', () => {
   test.each<[unknown, string]>([
     [undefined, 'A tool server needs a name, a non-empty string'],
     [{ name: '' }, 'A tool server needs a name, a non-empty string'],
-    [{ name: 'calc', tool: [t] }, 'server "calc": "tool" is no option; did you mean "tools"?'],
-    [{ name: 'calc', whatever: 1 }, 'server "calc": "whatever" is no option'],
-    [{ name: 'calc', toString: 1 }, 'server "calc": "toString" is no option'],
+    [{ name: 'calc', tool: [t] }, 'server "calc": "tool" is not an option; did you mean "tools"?'],
+    [{ name: 'calc', whatever: 1 }, 'server "calc": "whatever" is not an option'],
+    [{ name: 'calc', toString: 1 }, 'server "calc": "toString" is not an option'],
     [{ name: 'calc', tools: t }, 'server "calc": tools must be a list; it is another object'],
     [
       { name: 'calc', tools: [t, undefined] },

@@ -147,17 +147,17 @@ describe('tool', () => {
     [
       'no schema',
       ['t', 'd', nothing],
-      'tool "t": its schema is missing: tool(name, description, schema, handler); {} stands for no arguments',
+      'tool "t": its schema is missing: tool(name, description, schema, handler); {} means no arguments',
     ],
     [
       'an extra that is none',
       ['t', 'd', {}, nothing, { timeout: 5 }],
-      'tool "t": "timeout" is no extra; did you mean "timeoutMs"?',
+      'tool "t": "timeout" is not a known option of tool(); did you mean "timeoutMs"?',
     ],
     [
       'an extra like no other',
       ['t', 'd', {}, nothing, { readOnlyHint: true }],
-      'tool "t": "readOnlyHint" is no extra; known are annotations, title,',
+      'tool "t": "readOnlyHint" is not a known option of tool(); known are annotations, title,',
     ],
     ['extras that are none', ['t', 'd', {}, nothing, null], 'tool "t": its extras must be an object'],
     ['a limit of 0', ['t', 'd', {}, nothing, { timeoutMs: 0 }], 'tool "t": timeoutMs must be above 0'],

@@ -20,8 +20,7 @@ export class Broadcast<T> implements AsyncIterable<T> {
 
   /** Stops with `using`, or by `[Symbol.dispose]()`. */
   on(listener: (event: T) => void): Disposable {
-    if (typeof listener !== 'function')
-      throw new TypeError('on() takes a listener function');
+    if (typeof listener !== 'function') throw new TypeError('on() takes a listener function');
     if (!this.#isOver) this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }

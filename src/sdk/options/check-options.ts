@@ -18,7 +18,7 @@ export function checkOptions(options: Options): void {
       const guess = nearest(name, Object.keys(OPTION_TABLE));
       throw new SdkError(
         'bad-option',
-        `options.${name} is no option${guess ? `; did you mean "${guess}"?` : ''}`,
+        `options.${name} is not an option${guess ? `; did you mean "${guess}"?` : ''}`,
       );
     }
     if (row.goes === 'refused') {
@@ -49,7 +49,7 @@ const COMBINATIONS: readonly { broken(options: Options): unknown; message: strin
   },
   {
     broken: ({ supportedDialogKinds, onUserDialog }) => supportedDialogKinds?.length && !onUserDialog,
-    message: 'options.supportedDialogKinds needs options.onUserDialog: nobody would answer those dialogs',
+    message: 'options.supportedDialogKinds needs options.onUserDialog, which answers the dialogs',
   },
 ];
 
@@ -69,7 +69,7 @@ function checkHooks(hooks: Options['hooks']): void {
       const guess = nearest(event, HOOK_EVENTS);
       throw new SdkError(
         'bad-option',
-        `options.hooks.${event} is no event${guess ? `; did you mean "${guess}"?` : ''}`,
+        `options.hooks.${event} is not a hook event${guess ? `; did you mean "${guess}"?` : ''}`,
       );
     }
     if (!Array.isArray(matchers)) throw new SdkError('bad-option', `options.hooks.${event} must be a list`);

@@ -39,7 +39,7 @@ test('one that fails later is warned of too, and does not end the program', asyn
 });
 
 test('what is no function cannot listen', () => {
-  expect(() => new Broadcast<string>().on('state' as never)).toThrow('takes the function');
+  expect(() => new Broadcast<string>().on('state' as never)).toThrow('takes a listener function');
 });
 
 test('a reader that is slow misses minor events only, and is told how many', async () => {

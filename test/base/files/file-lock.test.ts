@@ -55,11 +55,11 @@ test('of many who find locks left behind, one at a time works under its own', as
   const program = `
     import { readFileSync, writeFileSync } from 'node:fs';
     import { hostname } from 'node:os';
-    import { underLock } from '${module}';
+    import { withFileLock } from '${module}';
     for (let round = 0; round < 60; round++) {
       const left = '4194304 ' + hostname() + ' 00000000-0000-4000-8000-' + String(round).padStart(12, '0');
       if (round % 3 === 0) try { writeFileSync('lock', left, { flag: 'wx' }); } catch {}
-      underLock('lock', () => writeFileSync('count', String(Number(readFileSync('count', 'utf8')) + 1)));
+      withFileLock('lock', () => writeFileSync('count', String(Number(readFileSync('count', 'utf8')) + 1)));
     }`;
   const children = Array.from({ length: 4 }, () =>
     spawn(process.execPath, ['--input-type=module', '-e', program], { cwd: root, stdio: 'inherit' }),
@@ -89,7 +89,7 @@ test.each<[string, (path: string) => void]>([
   make(path);
   let isDone = false;
   expect(() => withFileLock(path, () => (isDone = true), 60_000)).toThrow(
-    `${path} is no lock of Toolplane's but in the place of one; move or remove it`,
+    `${path} is not a lock file of Toolplane, but has the name of one; move or remove it`,
   );
   expect([isDone, readdirSync(root)]).toEqual([false, ['lock']]);
 });

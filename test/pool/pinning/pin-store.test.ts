@@ -176,6 +176,6 @@ test('what is in the place of a lock is told, and nobody waits for it', async ()
   expect(pins.observe(AT, [TWO]).changes).toHaveLength(1);
   expect(pins.all()).toHaveLength(1);
   expect(notes).toEqual([
-    expect.stringMatching(/remembered for this session only: .*\.lock is no lock of Toolplane's/),
+    expect.stringMatching(/remembered for this session only: .*\.lock is not a lock file of Toolplane/),
   ]);
 });

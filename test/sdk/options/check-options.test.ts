@@ -56,10 +56,10 @@ describe('check options', () => {
   });
 
   test.each([
-    ['mcpServer', 'options.mcpServer is no option; did you mean "mcpServers"?'],
-    ['systemprompt', 'options.systemprompt is no option; did you mean "systemPrompt"?'],
-    ['somethingElseEntirely', 'options.somethingElseEntirely is no option'],
-    ['toString', 'options.toString is no option'],
+    ['mcpServer', 'options.mcpServer is not an option; did you mean "mcpServers"?'],
+    ['systemprompt', 'options.systemprompt is not an option; did you mean "systemPrompt"?'],
+    ['somethingElseEntirely', 'options.somethingElseEntirely is not an option'],
+    ['toString', 'options.toString is not an option'],
   ])('an unknown option %s is refused, with the nearest one', (name, message) => {
     expect(refusal({ [name]: 1 })).toEqual({ code: 'bad-option', message });
   });
@@ -78,7 +78,7 @@ describe('check options', () => {
     [
       'dialogs nobody answers',
       { supportedDialogKinds: ['k'] },
-      'options.supportedDialogKinds needs options.onUserDialog: nobody would answer those dialogs',
+      'options.supportedDialogKinds needs options.onUserDialog, which answers the dialogs',
     ],
   ])('%s are refused together', (_, options, message) => {
     expect(refusal(options)).toEqual({ code: 'bad-option', message });
@@ -98,8 +98,8 @@ describe('check options', () => {
   });
 
   test.each<[unknown, string]>([
-    [{ PreToolUs: [] }, 'options.hooks.PreToolUs is no event; did you mean "PreToolUse"?'],
-    [{ Whatever: [] }, 'options.hooks.Whatever is no event'],
+    [{ PreToolUs: [] }, 'options.hooks.PreToolUs is not a hook event; did you mean "PreToolUse"?'],
+    [{ Whatever: [] }, 'options.hooks.Whatever is not a hook event'],
     [{ Stop: {} }, 'options.hooks.Stop must be a list'],
     [{ Stop: [{ hooks: [] }, {}] }, 'options.hooks.Stop[1].hooks must be a list of functions'],
     [{ Stop: [null] }, 'options.hooks.Stop[0].hooks must be a list of functions'],

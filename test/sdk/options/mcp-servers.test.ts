@@ -110,8 +110,8 @@ test('neither the instance nor the application state is ever written (R30)', () 
 });
 
 test.each<[string, unknown, string]>([
-  ['null', { x: null }, 'mcpServers["x"]: it must be an object'],
-  ['a text', { x: 'node' }, 'mcpServers["x"]: it must be an object'],
+  ['null', { x: null }, 'mcpServers["x"]: the entry must be an object'],
+  ['a text', { x: 'node' }, 'mcpServers["x"]: the entry must be an object'],
   ['an unknown type', { x: { type: 'silly' } }, 'mcpServers["x"]: unknown type "silly"'],
   ['no command', { x: {} }, 'mcpServers["x"]: a stdio server needs "command"'],
   ['no url', { x: { type: 'sse' } }, 'mcpServers["x"]: an sse server needs "url"'],
