@@ -22,10 +22,10 @@ export type LimitSources = {
   readonly host: { readonly callTimeoutMs?: number | undefined; readonly idleTimeoutMs?: number | undefined };
 };
 
-/** A little more than a day: a limit that ends what nobody waits for any more, and cuts no work short (R183). */
+/** A little more than a day: ends abandoned calls without limiting real work (R183). */
 export const CALL_TIMEOUT_MS = 100_000_000;
 
-/** From dialling to the first list of tools, where nobody says otherwise. */
+/** Default time limit from the start of a connection attempt to the first list of tools. */
 export const CONNECT_TIMEOUT_MS = 30_000;
 
 /** The nearest source that says something wins, for each of the two limits by itself. */

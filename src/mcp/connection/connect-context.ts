@@ -42,7 +42,7 @@ export function isTrustedEntry(entry: ServerEntry): boolean {
 /** An entry with what it refers to put in. */
 export type ExpandedEntry = {
   readonly entry: ServerEntry;
-  /** Values in it that nobody may see. */
+  /** Values in it that are masked in all output. */
   readonly secrets: readonly string[];
   /** Those of them that are credentials, which are masked in everything the server sends. */
   readonly credentials?: readonly string[];

@@ -32,7 +32,7 @@ export function formatValue(value: unknown): string {
 
 function normalize(value: Record<string, unknown>, read: IncomingRpc): unknown {
   if (read.kind === 'malformed') return withoutAnswer(value);
-  // Nobody asks by a number that cannot be written exactly.
+  // No request of ours has an id that is not a safe integer.
   if (read.kind !== 'notification' && !isExact(read.id)) return undefined;
   if (read.kind === 'response') return normalizeResponse(read.id, value);
   const { jsonrpc, method, params } = value;

@@ -130,7 +130,7 @@ export function fileEraCache(
   };
   const opened = (): MemoryEraCache => {
     memory ??= new MemoryEraCache(now, read(path), () => {
-      // Whoever connects to many servers at once writes once; and nobody stays alive for it.
+      // Several changes are written together; the timer does not keep the process alive.
       timer ??= setTimeout(() => void write(), WRITE_AFTER_MS).unref();
     });
     return memory;

@@ -68,7 +68,7 @@ export class Requests {
     });
   }
 
-  /** Takes answers and progress of our own requests, also those nobody waits for any more. */
+  /** Handles responses and progress of our own requests, also of settled ones; returns false for other messages. */
   receive(message: Record<string, unknown>): boolean {
     const { method } = message;
     if (typeof method !== 'string') {
@@ -238,7 +238,7 @@ function isWritable(message: JSONRPCMessage): boolean {
   }
 }
 
-/** Some servers give numbers back as text; what is neither is nobody's. */
+/** Some servers return numeric ids as strings; NaN for anything else. */
 function idOf(value: unknown): number {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
 }
@@ -247,14 +247,14 @@ function aborted(signal: AbortSignal): AbortError {
   return new AbortError('The request was aborted', { cause: signal.reason });
 }
 
-/** The error of an answer, whatever it looks like: somebody waits for it. */
+/** The JSON-RPC error of a response, also if it is malformed. */
 function serverErrorOf(server: string, error: unknown): ServerFault {
   const { code, message, data }: Record<string, unknown> = isRecord(error) ? error : { message: error };
   const text = typeof message === 'string' ? message : '';
   return new ServerFault(server, typeof code === 'number' ? code : 0, text, data);
 }
 
-/** What is wrong with a result, if that would break whoever reads it; unknown members are welcome. */
+/** The error for a result of the wrong shape; unknown members are allowed. */
 function invalidResultError(server: string, method: string, result: unknown): ServerFault | undefined {
   const detail = isRecord(result) ? describeInvalidMembers(method, result) : NO_ANSWER;
   return detail === undefined

@@ -120,7 +120,7 @@ export class Secrets {
     return key.length < this.#minFormLength || /^[A-Za-z]+$/.test(key) ? key : this.maskCredentials(key);
   }
 
-  /** Of a text that somebody cut before, the end may be the beginning of a secret. */
+  /** Masks the beginning of a secret at the end of a truncated text. */
   #maskCut(text: string): string {
     let masked = text;
     for (const value of this.#values) {
@@ -141,7 +141,7 @@ export class Secrets {
   }
 }
 
-/** The values of an entry that are nobody's business. */
+/** The secret values of an entry. */
 export function secretsOf(entry: object): string[] {
   const { env, headers, authToken } = entry as CredentialMembers;
   return [...Object.values(env ?? {}), ...Object.values(headers ?? {}), authToken ?? ''];

@@ -28,7 +28,7 @@ const CAPABILITIES = [
 
 type Modes = NonNullable<ClientCapabilities['elicitation']>;
 
-/** One that names no mode takes forms; whoever takes forms fills in their defaults. */
+/** Without a mode, forms are supported; form mode applies the defaults of the schema. */
 function modesOf(modes: Modes): Modes {
   if (modes.url && !modes.form) return modes;
   const form: Modes['form'] = { ...modes.form, applyDefaults: true };

@@ -19,7 +19,7 @@ export class Wire implements Transport {
   onOwnMessage: (message: Record<string, unknown>) => boolean = () => false;
   /** Gets every other message. */
   onOtherMessage: (message: Record<string, unknown>) => void = () => {};
-  /** Hears of what the transport complains of, failed requests excepted: whoever asked is told of those. */
+  /** Reports transport errors other than failed requests, which reject their own promise. */
   onTransportError: () => void = () => {};
   /** Hears why a message of the server went no further. */
   onDropped: (why: string) => void = () => {};
@@ -69,7 +69,7 @@ export class Wire implements Transport {
     return [...this.#handshakeRequests.values()].includes(PROBE);
   }
 
-  /** What it said of itself when nobody waited for that any more. */
+  /** A probe response that arrived after the client had stopped waiting for it. */
   get lateDiscovery(): Record<string, unknown> | undefined {
     return this.#lateDiscovery;
   }
@@ -141,7 +141,7 @@ export class Wire implements Transport {
       if (this.#handshakeRequests.size > 0 && !('method' in message)) this.#note(message);
       this.onmessage?.(message as JSONRPCMessage, extra);
     } catch {
-      // Whatever a server says, whoever brings it must not fall over it.
+      // A message must never throw into the transport.
       this.onTransportError();
     }
   }

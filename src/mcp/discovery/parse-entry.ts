@@ -60,7 +60,7 @@ function readName(name: unknown): { readonly name: string } | { name?: string; f
     ? { name, fault: `"name" is longer than ${MAX_NAME_LENGTH} characters` }
     : { name };
 }
-/** No real definition nests deeper than a few dozen; whoever goes on would break those that walk it later. */
+/** Deeper definitions are refused, because code that walks them later would overflow the stack. */
 const MAX_DEPTH = 200;
 /** So many values in one definition are no definition any more: the largest known has three thousand. */
 const MAX_VALUES = 100_000;

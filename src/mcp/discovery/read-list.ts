@@ -185,7 +185,7 @@ export type ReadEntry<T> =
   | { readonly item: T; readonly name: string; readonly repairs: readonly string[] }
   | { readonly name?: string; readonly fault: string };
 
-/** A diagnostic in one line; the server's name is left to whoever shows it. */
+/** A diagnostic in one line, without the name of the server. */
 export function formatDiagnostic({ list, entry, fault, outcome }: DiscoveryDiagnostic): string {
   if (entry === undefined) return fault;
   const text = `${NOUNS[list]} ${JSON.stringify(entry)}: ${fault}`;

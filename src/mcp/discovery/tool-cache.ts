@@ -54,7 +54,7 @@ export function fileToolCache(
     },
     remember(key, tools) {
       pending.set(key, tools);
-      // Whoever connects to many servers at once writes once; and nobody stays alive for it.
+      // Several changes are written together; the timer does not keep the process alive.
       timer ??= setTimeout(() => void flush(), WRITE_AFTER_MS).unref();
     },
     /** Writes now what is to be written. */
@@ -112,7 +112,7 @@ async function read(
 /** Our own names: a server's file, and what is written before it takes its place. */
 const OWN = /^[0-9a-f]{64}\.json(\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/;
 
-/** Files of servers nobody has dialled for long, and what was left of writes that were cut short; others' files stay. */
+/** Removes files of servers not used for a month and leftovers of interrupted writes; other files stay. */
 async function tidy(directory: string, now: number): Promise<void> {
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     if (!entry.isFile() || !OWN.test(entry.name)) continue;

@@ -8,7 +8,7 @@ export type ToolFilter = {
   readonly excludeTools?: readonly string[];
 };
 
-/** What an entry chooses; one that nobody has judged yet may be anything, and then it chooses nothing. */
+/** The tool filter of an entry; an unvalidated entry with wrong types has no filter. */
 export function toolFilterOf(entry: unknown): ToolFilter {
   const { includeTools, excludeTools }: Record<string, unknown> = isRecord(entry) ? entry : {};
   return {
@@ -53,7 +53,7 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((it) => typeof it === 'string');
 }
 
-/** The parts between the stars stand in the name in their order: no pattern takes long, whoever wrote it. */
+/** Matches `*` in linear time: the literal parts must occur in the name in order. */
 function matches(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

@@ -92,7 +92,7 @@ function typedSchema(schema: Record<string, unknown>, type: unknown): Record<str
   return isOpen ? { ...schema, type: 'object' } : undefined;
 }
 
-/** What everybody who reads a schema goes by; the rest is as the server wrote it. */
+/** Schema members that are validated; the rest is passed on unchanged. */
 const SCHEMA_MEMBERS: MemberRules = {
   properties: OBJECT,
   required: [

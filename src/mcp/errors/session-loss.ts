@@ -51,7 +51,7 @@ export class SessionLossCheck {
       await this.#ping();
       return { kind: 'known' };
     } catch (failure) {
-      // Whoever does not know pings, but says so by the protocol, knows the session.
+      // A JSON-RPC error as response to the ping means that the session is known.
       if (isRpcError(failure)) return { kind: 'known' };
       if (!isSessionLost(failure)) return { kind: 'unclear' };
       return { kind: 'refused', ...readFailure(failure.cause) };

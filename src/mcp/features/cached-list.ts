@@ -15,7 +15,7 @@ type Source<T> = {
 type Held<T> = { readonly items: Promise<readonly T[]>; freshUntil: number };
 type Kept<T> = { held: Held<T> | undefined; last: readonly T[] | undefined };
 
-/** How long a list is believed that nobody promised to tell the changes of. */
+/** How long a list is cached if the server sends no change notifications. */
 const UNTOLD_MS = 10_000;
 
 /** One kind of list: loading for when it is wanted, kept as long as its connection until it changes or is too old. */

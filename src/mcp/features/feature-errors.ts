@@ -7,7 +7,7 @@ export function notOfferedError(server: string, what: string): HostError {
   return new HostError('not-offered', server, `it offers no ${what}`, { hasRun: 'no' });
 }
 
-/** The server answered with something that whoever reads it could not use. */
+/** The server sent a result of the wrong shape. */
 export function malformedResultError(server: string, method: string, detail: string): HostError {
   const text = `its answer to "${method}" cannot be read: ${detail}; whoever made the server has to mend that`;
   return new HostError('unreachable', server, text);

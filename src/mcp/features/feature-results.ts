@@ -75,7 +75,7 @@ function metaOf(answer: unknown): { _meta?: Record<string, unknown> } {
   return isRecord(answer) && isRecord(answer._meta) ? { _meta: answer._meta } : {};
 }
 
-/** What is wrong with one piece of a resource, if that would break whoever reads it; unknown members are welcome. */
+/** Validates the known members of resource contents; unknown members are allowed. */
 function contentsError(value: unknown): string | undefined {
   if (!isRecord(value)) return 'it is no object';
   if (typeof value.uri !== 'string') return '"uri" must be a string';
@@ -88,7 +88,7 @@ function contentsError(value: unknown): string | undefined {
     : undefined;
 }
 
-/** The same for one block of a message; a kind nobody knows yet passes as it is. */
+/** Validates one content block; unknown types pass unchanged. */
 function blockError(value: unknown): string | undefined {
   if (!isRecord(value) || typeof value.type !== 'string') return 'it must be an object with a "type"';
   if (value.type === 'resource') {

@@ -86,7 +86,7 @@ type ResourceSubscriber = {
 /** How long a server may take to say that it will tell. */
 const CONFIRM_MS = 30_000;
 
-/** How long an end may take; nobody needs to know that it was heard. */
+/** Timeout of an unsubscribe request. */
 const END_MS = 5000;
 
 /** The older protocol: a request for each resource, and another that ends it. */
@@ -145,7 +145,7 @@ export function statelessSubscriber(connection: Connection, onMissed: () => void
     const life = new AbortController();
     const giveUp = () => life.abort();
     signal?.addEventListener('abort', giveUp);
-    // Once it is agreed to, the stream is everybody's.
+    // Once acknowledged, the stream is shared by all listeners.
     const { ended } = await listen(connection, uris, life).finally(() =>
       signal?.removeEventListener('abort', giveUp),
     );

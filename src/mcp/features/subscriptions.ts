@@ -91,7 +91,7 @@ export class Subscriptions implements Disposable {
     return feed;
   }
 
-  /** What happened since the last connection was lost nobody knows, so everybody is told. */
+  /** Subscribes again after a reconnect and notifies all listeners, because changes may have been missed. */
   async #renew(book: ServerSubscriptions, feed: ResourceFeed, uris: readonly string[]): Promise<void> {
     const [first = ''] = uris;
     const signal = uris.length === 1 ? book.topics.signal(first) : undefined;
@@ -121,7 +121,7 @@ function isWilling({ capabilities }: Connection): boolean {
 
 /** The place of one listener. */
 type ListenerHandle = {
-  /** Aborted once nobody listens to that resource any more. */
+  /** Aborted once the resource has no listeners. */
   readonly signal: AbortSignal;
   /** Whether that was the last who listened to it. */
   leave(): boolean;
@@ -161,18 +161,18 @@ export class SubscribedResources {
     };
   }
 
-  /** Aborted once nobody listens to it, and before anybody does. */
+  /** Aborted while the resource has no listeners. */
   signal(uri: string): AbortSignal {
     return this.#topics.get(uri)?.over.signal ?? AbortSignal.abort();
   }
 
-  /** A server may tell of thousands in one go: whoever is concerned hears once, still in this tick. */
+  /** Collects changes of one tick, so that each listener is notified once. */
   changed(uri: string): void {
     if (this.#changed.size === 0) queueMicrotask(() => this.#notifyChanged());
     this.#changed.add(uri);
   }
 
-  /** Tells whoever listens to those, or everybody. */
+  /** Notifies the listeners of these resources, by default of all. */
   notify(uris: Iterable<string> = this.uris()): void {
     for (const uri of uris) this.#topics.get(uri)?.listeners.emit();
   }

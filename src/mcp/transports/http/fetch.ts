@@ -51,7 +51,7 @@ export function createFetch({ kind, pool, via, url: home, headers, watch }: Fetc
       const extra = isHome ? await headers.get() : {};
       const all = merged(init.headers, extra);
       let sent = await send(target, init, all);
-      // Whoever answers 403 knew who we are, and may have looked into the request.
+      // Only 401 means that the credentials were not accepted; a 403 may follow after processing.
       if (isHome && sent.answer.statusCode === 401) {
         const renewed = await headers.renew(extra);
         if (renewed) {

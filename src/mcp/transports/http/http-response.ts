@@ -237,7 +237,7 @@ export class HttpResponse {
     return this.status >= 200 && this.status < 300;
   }
 
-  /** Of a stream there is none: whoever does not read it lets go of it. */
+  /** A stream has no text; an unread stream is cancelled. */
   async text(): Promise<string> {
     await this.body?.cancel();
     return this.#text;
@@ -265,7 +265,7 @@ export type HttpWatch = {
   mask(text: string): string;
   /** A message was dropped; with the id of the request it answers, if that is known. */
   onTooLong(id: number | string | undefined, error: HttpError): void;
-  /** A stream of events is over, though nobody left it. */
+  /** An event stream ended without being cancelled by us. */
   onStreamEnd?(method: string, failure?: unknown): void;
 };
 

@@ -98,7 +98,7 @@ const LIMITS = {
 /** Kept-alive connections to one server; `via` is the proxy that the environment names for it. */
 type HttpPool = { pool: Dispatcher; via: URL | undefined };
 
-/** Whoever opens a pool destroys it. */
+/** The caller destroys the pool. */
 async function openPool(
   name: string,
   entry: { url: string; tls?: Parameters<typeof tlsOptions>[1] },

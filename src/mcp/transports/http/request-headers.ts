@@ -42,7 +42,7 @@ export class RequestHeaders {
     return isEqualJson(renewed, refused) ? undefined : renewed;
   }
 
-  /** Nobody needs them any more: resolves once the helper is gone, if it runs. */
+  /** Stops a running helper and resolves once it has ended. */
   async close(): Promise<void> {
     this.#life.abort();
     await this.#current?.catch(() => {});

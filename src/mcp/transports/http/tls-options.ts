@@ -11,7 +11,7 @@ type TlsEntry = { ca?: string; cert?: string; key?: string; serverName?: string 
  */
 export const VERIFIED = { rejectUnauthorized: true } as const;
 
-/** Options of a TLS connection; a `ca` of the entry's stands beside those everybody trusts. Verification is always on. */
+/** Options of a TLS connection; the entry's `ca` is added to the default authorities. Verification is always on. */
 export type TlsOptions = typeof VERIFIED & {
   ca?: string[];
   cert?: string;

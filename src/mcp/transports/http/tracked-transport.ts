@@ -58,7 +58,7 @@ export class TrackedTransport implements Transport {
       this.onmessage?.(message, extra);
     };
     this.#inner.onerror = (failure) => {
-      // What breaks because we leave is nobody's trouble.
+      // Errors during our own close are not reported.
       if (this.#isLeaving) return;
       if (failure instanceof HttpError) this.#lastError = failure;
       this.onerror?.(failure);
@@ -104,7 +104,7 @@ export class TrackedTransport implements Transport {
     }
   }
 
-  /** The answer to a request was of no use; without an id nobody knows whose it was. */
+  /** Fails the request with that id; without an id the error is reported for the connection. */
   fail(id: number | string | undefined, error: Error): void {
     const settle = id === undefined ? undefined : this.#waiting.get(String(id));
     if (!settle) {

@@ -29,7 +29,7 @@ export async function findEditors(directory: string): Promise<FoundEditors> {
   return found;
 }
 
-/** Whoever can write the file could name any port and be given what the editor is to get. */
+/** Refuses files that other users can write: they could redirect the editor's token to another port. */
 async function trustedText(path: string): Promise<{ text: string } | string> {
   await using file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
   const { mode, uid, size } = await file.stat();

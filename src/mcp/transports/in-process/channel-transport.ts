@@ -29,7 +29,7 @@ export class ChannelTransport implements Transport {
       void this.#request(message, read.id);
       return;
     }
-    // Nobody answers a request after its cancellation, so it is not waited for either.
+    // A cancelled request gets no response, so it is no longer pending.
     if (read.kind === 'notification' && read.method === 'notifications/cancelled') {
       this.#pending.get(read.params.requestId as RpcId)?.abort();
     }

@@ -69,7 +69,7 @@ class SessionTransport implements Transport {
     this.onclose?.();
   }
 
-  /** Never within the call that brought it about: whoever sends is done with that first. */
+  /** Delivers asynchronously, so that `send` has returned before the response arrives. */
   #receive(message: RpcMessage): void {
     queueMicrotask(() => {
       if (!this.#isClosed) this.onmessage?.(message as JSONRPCMessage);

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { isRecord } from '../../../base/json-value.ts';
 
 const DONE = Promise.resolve();
-/** Whoever reads nothing for so long is taken for one that does not read. */
+/** After this time without any read the server counts as not reading. */
 const STALL_MS = 10_000;
 
 /**
@@ -39,7 +39,7 @@ export class InputWriter {
       this.#burst = DONE.then(this.#endBurst);
       return written;
     }
-    // Nobody need look at the promise of a burst that only one line belongs to.
+    // The burst promise may stay unobserved.
     if (this.#held === '') this.#burst.catch(() => {});
     this.#held += `${line}\n`;
     return this.#burst;

@@ -30,7 +30,7 @@ export type ServerProcess = {
   signal(signal: EndSignal): void;
   isRunning(): boolean;
   isGone(withinMs: number): Promise<boolean>;
-  /** All of it is gone: nobody need watch it any more. */
+  /** The whole process group is gone, so the watchdog can forget it. */
   release(): void;
 };
 
@@ -48,7 +48,7 @@ export async function started(child: ChildProcess): Promise<PipedChild> {
     child.once('error', reject);
     return promise;
   }
-  // A signal that cannot be sent is nobody's fault: whoever sends it looks whether it had effect.
+  // A signal that cannot be sent is ignored; the sender checks whether the process ended.
   child.on('error', () => {});
   return child as PipedChild;
 }

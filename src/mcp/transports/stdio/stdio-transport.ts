@@ -66,7 +66,7 @@ export class StdioTransport implements Transport {
     this.#stderr.note(line);
   }
 
-  /** The last lines of stderr without secrets, and how the process ended if nobody asked it to. */
+  /** The last lines of stderr without secrets, and how the process ended unless we closed it. */
   get lastLines(): readonly string[] {
     return this.#stderr.kept;
   }
@@ -125,7 +125,7 @@ export class StdioTransport implements Transport {
     });
     child.stderr.on('data', (chunk: Buffer) => this.#stderr.write(chunk));
     child.stdin.on('error', (error) => {
-      // While it ends nobody wonders that it does not listen.
+      // Write errors during shutdown are expected.
       if (this.#ending === undefined) this.onerror?.(inputError(error));
       lost();
     });
@@ -191,7 +191,7 @@ function epitaph({ exitCode, signalCode }: PipedChild): string {
   return exitCode === null ? '(it closed its input or output)' : `(exited with code ${exitCode})`;
 }
 
-/** Somebody who left the group may hold the other ends. */
+/** A child that left the process group may still hold the other ends of the pipes. */
 function letGo(child: PipedChild): void {
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
 }

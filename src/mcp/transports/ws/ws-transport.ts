@@ -65,7 +65,7 @@ export class WsTransport implements Transport {
       isOpen = true;
       opened.resolve();
     });
-    // Whoever is let in may speak at once.
+    // The server may send messages as soon as the socket is open.
     socket.on('message', (data) => this.#receive(data));
     socket.on('pong', () => this.#markAlive());
     socket.on('unexpected-response', (request, response) => {
