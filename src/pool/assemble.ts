@@ -87,7 +87,7 @@ type Candidate = {
   readonly first: PooledTool | undefined;
 };
 
-/** Who lists the tools: a server by its key, or nobody but us. */
+/** The origin of a list of tools: a server by its key, or the built-in table. */
 type Lister = { readonly kind: 'builtin' } | { readonly kind: 'mcp'; readonly server: string };
 
 /** The tools of one origin in the order of their names; of two that want one name, the first by its own name comes first. */

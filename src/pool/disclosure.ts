@@ -1,15 +1,15 @@
 import type { Pool, PooledTool } from './pool.ts';
 import { tokenCost } from './token-cost.ts';
 
-/** What a model is told of a pool at once, and what it has to search for. */
+/** Which tools of a pool are sent to the model, and which are deferred to a search. */
 export type Disclosure = {
   /** Built-ins and servers' tools as the pool has them, then those that were searched for, the latest last. */
   readonly disclosed: readonly PooledTool[];
-  /** Servers' tools that only a search finds. Those it has loaded stay here too, so that what is said of them all never changes by a search. */
+  /** Deferred tools of servers. Loaded ones stay in this list, so that a search does not change the system prompt. */
   readonly searchable: readonly PooledTool[];
 };
 
-/** What was told before, by name: what a model knows is not taken from it again. */
+/** What was disclosed before, by name: disclosed tools stay disclosed. */
 type Disclosed = {
   readonly names: ReadonlySet<string>;
   /** What searches found, in the order they found it. */
@@ -39,7 +39,7 @@ export function disclose(pool: Pool, budgetTokens: number, disclosed: Disclosed)
   };
 }
 
-/** What was told stays, unless it has grown beyond everything; what asks to be loaded is, as far as there is room. */
+/** Disclosed tools stay unless one alone exceeds the allowance; `alwaysLoad` tools are added while there is room. */
 function keptTools(
   tools: readonly PooledTool[],
   allowance: number,
@@ -67,10 +67,10 @@ function fitsBudget(tools: readonly PooledTool[], budgetTokens: number): boolean
   });
 }
 
-/** While all names fit into so many characters they are told; above it, only how many each server has. */
+/** Above this length, tools per server are counted instead of named. */
 const MAX_NAMES_LENGTH = 8_000;
 
-/** What a system prompt says of tools that only a search finds; it stays the same while servers offer the same. */
+/** The section of the system prompt about deferred tools; it depends only on the tools that servers offer. */
 export function describeDeferred(searchable: readonly PooledTool[]): string {
   if (searchable.length === 0) return '';
   const names = searchable.map(({ name }) => name).join(', ');
@@ -104,7 +104,7 @@ export function toolBudget(setting: ToolSearchSetting = { percent: PERCENT }, co
 
 export const TOOL_SEARCH_VALUES = 'on, off, auto, auto:<percent of the window> or a number of tokens';
 
-/** Reads what a flag or a variable says; undefined if it is none of `TOOL_SEARCH_VALUES`. */
+/** Parses the value of the flag or variable; undefined if it is none of `TOOL_SEARCH_VALUES`. */
 export function parseToolSearch(text: string): ToolSearchSetting | undefined {
   const word = text.trim().toLowerCase();
   if (word === 'on' || word === 'true') return 'on';

@@ -6,7 +6,7 @@ import type { Origin, PooledTool } from './pool.ts';
 import { modelSchema } from './schema/model-schema.ts';
 import { openRoot, TOO_LARGE } from './schema/subschemas.ts';
 
-/** What a model is told of a tool that does not follow from its definition alone. */
+/** Options that change how a tool is presented to a model. */
 export type ToolMarks = { readonly marks: boolean; readonly alwaysLoad: boolean };
 
 /** One tool under the name it is offered by. */
@@ -75,7 +75,7 @@ const INPUT_SCHEMA: Lazy = {
 const descriptions = new WeakMap<ListedTool, string>();
 const schemas = new WeakMap<ListedTool, JsonSchema>();
 
-/** What people cannot see, a model is not told. */
+/** Hidden characters are not sent to models. */
 function descriptionOf(listed: ListedTool): string {
   let description = descriptions.get(listed);
   if (description === undefined) {
@@ -94,7 +94,7 @@ function schemaOf(listed: ListedTool): JsonSchema {
   return schema;
 }
 
-/** Whatever a server declares, the other tools are still told: what cannot be put in form takes any arguments. */
+/** A schema that cannot be normalized accepts any arguments; other tools are unaffected. */
 function formOf(schema: JsonSchema): JsonSchema {
   try {
     return visibleSchema(modelSchema(schema));
@@ -121,7 +121,7 @@ export function visibleSchema(schema: JsonSchema): JsonSchema {
   return cleaned(schema, 'keywords', clean) as JsonSchema;
 }
 
-/** `keys` tells what the keys of an object are: a property may have the name of any keyword. */
+/** `keys` is the kind of an object's keys: a property may have the name of any keyword. */
 function cleaned(value: unknown, keys: 'keywords' | 'names', clean: (text: string) => string): unknown {
   if (Array.isArray(value)) return value.map((it) => cleaned(it, 'keywords', clean));
   if (!isRecord(value)) return value;

@@ -32,7 +32,7 @@ export type PoolTokenCost = {
   readonly servers: ReadonlyMap<string, { readonly tools: number; readonly tokens: number }>;
 };
 
-/** The tokens of all definitions in a pool, and who they come from. */
+/** The tokens of all definitions in a pool, by origin. */
 export function poolTokenCost({ tools, cacheAfter, byServer }: Pool): PoolTokenCost {
   const builtIns = sum(tools.slice(0, cacheAfter + 1));
   const servers = new Map(

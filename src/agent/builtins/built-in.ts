@@ -6,16 +6,16 @@ import type { FileMemory } from './files/file-memory.ts';
 import type { BackgroundProcesses } from './shell/background-processes.ts';
 import type { WakeQueue } from './wake-queue.ts';
 
-/** One built-in tool: what a model is told of it, and what a call does. A file each, and a row in `table.ts`. */
+/** A built-in tool: its definition and its implementation. Each has a file and a row in `table.ts`. */
 export type BuiltIn = {
   readonly listed: ListedTool;
-  /** Calls that may run beside their neighbours though they change something: each has its own corner. */
+  /** Calls that may run concurrently with other calls although they are not read-only. */
   readonly concurrency?: 'others';
   /** The member of the input that names a file or directory: `realInput` resolves it before permission is decided. */
   readonly pathMember?: string;
   /** The member of the input that names a resource, of the server that `server` names: one that its server does not list is asked about. */
   readonly uriMember?: string;
-  /** Never rejects for what the model can mend: that is a failed outcome. */
+  /** Errors that the model can correct are failed outcomes, not rejections. */
   run(
     input: Readonly<Record<string, unknown>>,
     context: BuiltInContext,
@@ -23,25 +23,25 @@ export type BuiltIn = {
   ): Promise<ToolOutcome>;
 };
 
-/** What built-in tools take from the session they run in. */
+/** What built-in tools use of the session they run in. */
 export type BuiltInContext = {
   readonly workspace: Workspace;
-  /** What commands inherit. */
+  /** Environment of commands. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** False for what a deny rule hides: searches leave it out. */
+  /** False for paths that a deny rule hides from searches. */
   isReadable(path: string): boolean;
   /** What this conversation has read, and in which state. */
   readonly files: FileMemory;
   readonly wake: WakeQueue;
   readonly background: BackgroundProcesses;
-  /** Dials a server that waits to be asked for. */
+  /** Connects a server that starts on demand. */
   connect(name: string, signal: AbortSignal): Promise<ConnectOutcome>;
-  /** Finds tools that were not told yet, and has them told from the next round on. */
+  /** Finds deferred tools and discloses them from the next request on. */
   findTools(query: string, limit: number, signal: AbortSignal): Promise<FoundTools>;
   readonly resources: ResourceReader;
   /** The kinds of sub-agents there are, for `Task`. */
   readonly agents: Readonly<Record<string, { readonly description: string }>>;
-  /** Runs a sub-agent to its end and gives its last words. */
+  /** Runs a sub-agent and returns its last message. */
   delegate(request: Delegation, signal: AbortSignal): Promise<ToolOutcome>;
 };
 
@@ -159,7 +159,7 @@ export function defineBuiltIn<const R extends Members, const O extends Members>(
     },
   };
 }
-/** One member of a tool's input, in the words of JSON Schema that `inputFault` knows. */
+/** One member of a tool's input, in the JSON Schema keywords that `inputFault` supports. */
 type Member = {
   readonly type: 'string' | 'integer' | 'number' | 'boolean';
   readonly description: string;
@@ -180,7 +180,7 @@ type ValueOf<M extends Member> = M extends { readonly enum: readonly (infer Word
   ? Word
   : { string: string; boolean: boolean; integer: number; number: number }[M['type']];
 
-/** The first thing wrong with an input, in one line; undefined when it is as the members say. */
+/** The first error of an input, in one line; undefined for a valid input. */
 export function inputFault(
   input: Readonly<Record<string, unknown>>,
   required: Members,
@@ -226,12 +226,12 @@ function expected({ type, enum: allowed, minLength, minimum, maximum }: Member):
   return maximum === undefined ? `${kind} of at least ${minimum}` : `${kind} from ${minimum} to ${maximum}`;
 }
 
-/** Short: a model knows what it sent. */
+/** Truncated: the model knows the value it sent. */
 function briefValue(value: unknown): string {
   const text = JSON.stringify(value) ?? typeof value;
   return truncate(text, 60);
 }
-/** What the system refused, in one line for the model; undefined for what is no refusal of the system. */
+/** A system error in one line for the model; undefined for other errors. */
 export function systemFault(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown) || typeof thrown.code !== 'string') return undefined;
   if (thrown.code === 'ERR_INVALID_ARG_VALUE') return 'A path or command holds a character no system takes';

@@ -2,11 +2,11 @@ import { sliceText } from '../../base/text/display-text.ts';
 import { failedOutcome } from '../loop/run-calls.ts';
 import { defineBuiltIn, type ListedResource } from './built-in.ts';
 
-/** How many are told in one answer, and in how many characters: a server may have thousands. */
+/** Limits of one answer: a server may have thousands of resources. */
 const MAX_RESOURCES = 200;
 const MAX_CHARACTERS = 40_000;
 const MAX_TEXT_LENGTH = 200;
-/** One that is longer nobody can copy. */
+/** Resources with longer URIs are omitted. */
 const MAX_URI_LENGTH = 2_000;
 
 export const LIST_MCP_RESOURCES = defineBuiltIn({

@@ -1,16 +1,16 @@
 /** Something that happened while the agent slept or worked: a message pushed by a server, a task that ended. */
 export type WakeEvent = { readonly source: string; readonly text: string };
 
-/** Beyond this the oldest are dropped, and the next take says so. */
+/** Beyond this the oldest events are dropped, and the next `take` reports how many. */
 const MAX_KEPT = 1000;
 
-/** The host's one queue of events an agent is woken for. They are kept until somebody takes them. */
+/** The events that wake an agent, kept until they are taken. */
 export class WakeQueue {
   #kept: WakeEvent[] = [];
   #dropped = 0;
   readonly #sleepers = new Set<(events: readonly WakeEvent[]) => void>();
 
-  /** Wakes everybody who waits, at once; all of them are given the event. */
+  /** Resolves all waiting calls with the event. */
   push(event: WakeEvent): void {
     this.#kept.push(event);
     if (this.#kept.length > MAX_KEPT) {
@@ -23,7 +23,7 @@ export class WakeQueue {
     this.#sleepers.clear();
   }
 
-  /** Something that matters only to those who sleep now: it is not kept. */
+  /** Wakes current waiters without keeping the event. */
   nudge(event: WakeEvent): void {
     const sleepers = [...this.#sleepers];
     this.#sleepers.clear();
@@ -44,7 +44,7 @@ export class WakeQueue {
     return events;
   }
 
-  /** For a taker that could tell nobody: they are kept for the next, once, however many give them back. */
+  /** Returns events that could not be delivered; they are kept once for the next taker. */
   giveBack(events: readonly WakeEvent[]): void {
     this.#kept.unshift(...events.filter((event) => !this.#kept.includes(event)));
   }

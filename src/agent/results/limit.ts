@@ -1,15 +1,15 @@
 import { BYTES_PER_TOKEN, estimateTextTokens } from '../../base/text/display-text.ts';
 
-/** How much of one result a model is given, in the unit in which somebody said so. */
+/** How much of one result is sent to the model, in the unit in which the limit was given. */
 export type ResultLimit = { readonly max: number; readonly unit: 'tokens' | 'characters' };
 
-/** In tokens, if neither the tool nor the session says otherwise. */
+/** Default limit in tokens. */
 export const DEFAULT_MAX_TOKENS = 25_000;
 const MAX_CHARACTERS = 500_000;
 /** What the largest image comes to after a model has scaled it. */
 export const IMAGE_TOKENS = 1_600;
 
-/** How long a result of this tool may be: what its definition asks for, up to a bound, beats what the session says. */
+/** The limit of a tool's result: the one in its definition, up to a bound, or that of the session. */
 export function resultLimit(
   meta: Readonly<Record<string, unknown>> | undefined,
   maxTokens: number,
@@ -31,10 +31,7 @@ export function imageCost(unit: ResultLimit['unit']): number {
 
 /** How much of what goes elsewhere is shown all the same. */
 export function previewSize({ max, unit }: ResultLimit): number {
-  return Math.min(
-    unit === 'tokens' ? PREVIEW_TOKENS : PREVIEW_TOKENS * BYTES_PER_TOKEN,
-    Math.floor(max / 2),
-  );
+  return Math.min(unit === 'tokens' ? PREVIEW_TOKENS : PREVIEW_TOKENS * BYTES_PER_TOKEN, Math.floor(max / 2));
 }
 
 const PREVIEW_TOKENS = 500;

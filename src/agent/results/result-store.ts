@@ -8,7 +8,7 @@ import { DEFAULT_MAX_TOKENS, type ResultLimit, resultLimit } from './limit.ts';
 /** What a session does with results: how much a model is given, and where the rest goes. */
 export type ResultKeeping = {
   readonly store: ResultStore;
-  /** Of one result, where its tool says nothing else. */
+  /** Limit of one result, unless its tool declares another. */
   readonly maxTokens: number;
   /** Whether a text that is too long goes to a file; if not, it is cut. */
   readonly hasFiles: boolean;
@@ -59,16 +59,16 @@ export function resultSource(
 export type ResultStore = AsyncDisposable & {
   /** Absolute, and free of links as far as it exists. */
   readonly directory: string;
-  /** Keeps bytes for their owner only and gives the path; the same bytes are kept once. Rejects with what the disk said. */
+  /** Saves bytes in a file readable by its owner only and returns its path; equal bytes are saved once. Rejects with the file system error. */
   save(bytes: Uint8Array, extension: string): Promise<string>;
 };
 
-/** A store that outlives the session: beside a transcript, or where somebody said. */
+/** A store that outlives the session: beside the transcript, or in a configured directory. */
 export function lastingStore(directory: string): ResultStore {
   return storeIn(realDirectory(directory), async () => {});
 }
 
-/** A store that is gone with the session. Nobody can have made its directory before: its name was just thought of. */
+/** A store that is removed with the session, in a directory with a random name. */
 export function temporaryStore(): ResultStore {
   const directory = join(realDirectory(tmpdir()), `toolplane-${randomUUID()}`);
   // What cannot be removed is for the system to clear away.

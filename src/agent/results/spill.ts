@@ -6,7 +6,7 @@ import type { ResultSource } from './result-store.ts';
 /** `Read` cuts longer lines, so they are broken up if they are JSON. */
 const LONG_LINE = 2_000;
 
-/** How much of the texts may stay, and whether they are all that the result says. */
+/** The size that may stay, and whether the texts are the whole result. */
 type SpillRoom = { readonly room: number; readonly isAll: boolean };
 
 /**
@@ -53,7 +53,7 @@ async function saveText(
 ): Promise<{ readonly paths: readonly string[] } | { readonly fault: string }> {
   const paths: string[] = [];
   for (const part of splitText(whole)) {
-    // A file with a NUL in it is taken for binary, and then nobody reads it.
+    // `Read` treats a file with a NUL as binary and refuses it.
     const saved = await saveBytes(Buffer.from(part.replaceAll('\0', '\u2400')), '.txt', source);
     if ('fault' in saved) return saved;
     paths.push(saved.path);
@@ -96,7 +96,7 @@ function truncateMiddle(
   return ends(whole, Math.max(0, room), limit, note);
 }
 
-/** Three parts of the beginning to one of the end, which often says how it all came out. */
+/** The beginning and the end in a ratio of three to one: the end often has the outcome. */
 function ends(whole: string, size: number, { unit }: ResultLimit, note: (left: number) => string): string {
   const tailSize = Math.floor(size / 4);
   const head = headOf(whole, size - tailSize, unit);

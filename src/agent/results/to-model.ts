@@ -24,7 +24,7 @@ export async function toModel(
   return structure && pieces.length === 1 ? bare(content) : content;
 }
 
-/** Turns what `resources/read` gave into what the model is told, within the limit. */
+/** Converts a result of `resources/read` into model content within the limit. */
 export async function contentsToModel(
   contents: unknown,
   source: ResultSource,
@@ -35,7 +35,7 @@ export async function contentsToModel(
   return contentOf(pieces, source, { isError: false });
 }
 
-/** Turns a call that brought no result at all, a JSON-RPC error for one, into what the model is told. */
+/** Converts a call that failed without a result, such as a JSON-RPC error, into model content. */
 export function failureToModel(failure: unknown, source: ResultSource): Promise<ModelContent> {
   const hasMessage = isRecord(failure) && typeof failure.message === 'string';
   const text = hasMessage ? String(failure.message) : jsonText(failure);
@@ -72,7 +72,7 @@ async function piecesOf(
   const pieces: Piece[] = [];
   for (const block of blocks) {
     pieces.push(...(await convert(block)));
-    // Nobody hears of it any more, so nothing more is saved.
+    // The call was canceled: save nothing more.
     signal?.throwIfAborted();
   }
   return pieces;

@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { CallToolResult } from '../../protocol/mcp.ts';
 
-/** A result as far as it says anything to a model. */
+/** The parts of a result that are sent to models. */
 type ParsedResult = {
   readonly blocks: readonly unknown[];
   readonly structure?: { readonly value: unknown };
@@ -17,7 +17,7 @@ const ENVELOPE: ReadonlySet<string> = new Set([
   'resultType',
 ]);
 
-/** Reads whatever a server sent as a result: also one of no known form says something, and is not lost. */
+/** Parses any result; content of an unknown form is kept as a block. */
 export function parseResult(result: unknown): ParsedResult {
   if (result === undefined || result === null) return { blocks: [], isError: false };
   if (!isRecord(result)) return { blocks: [result], isError: false };

@@ -1,4 +1,4 @@
-/** What kind of trick characters are; the words are as people are told. */
+/** Kinds of hidden characters. */
 export type HiddenKind =
   | 'zero-width'
   | 'bidirectional'
@@ -11,7 +11,7 @@ export type HiddenKind =
   | 'private-use'
   | 'no-character';
 
-/** Printable ASCII and its spaces: nearly every text, told apart quickly. */
+/** Fast check for printable ASCII and white space, which nearly every text consists of. */
 export function isPlain(text: string): boolean {
   return PLAIN.test(text);
 }
@@ -36,7 +36,7 @@ const ZERO_WIDTH = /[\u200b-\u200d\u2060-\u2064\ufeff]/u;
 /** What may be hidden, or begins a flag; all between such characters is passed over at once. */
 const NEXT = new RegExp(`(?![\\t\\n\\r])(?:${ODD.source}|\\u{1f3f4})`, 'gu');
 
-/** Hears of hidden characters; what it gives says whether to go on. */
+/** Receives hidden characters; returns whether to continue. */
 type OnHidden = (kind: HiddenKind, at: number, end: number) => 'on' | 'enough';
 
 /**
@@ -91,7 +91,7 @@ function oddKind(text: string, at: number, char: string, floor: number): HiddenK
   return /\p{Co}/u.test(char) ? 'private-use' : 'invisible';
 }
 
-/** Those that are met most and are needed nowhere, told apart quickly. */
+/** Fast path for frequent characters that no script needs. */
 const ALWAYS: ReadonlyMap<string, HiddenKind> = new Map([
   ['\u200b', 'zero-width'],
   ['\u2060', 'zero-width'],
@@ -100,7 +100,7 @@ const ALWAYS: ReadonlyMap<string, HiddenKind> = new Map([
   ['\u00ad', 'soft-hyphen'],
 ]);
 
-/** Scripts whose letters join, or stack, as a joiner or a non-joiner says. */
+/** Scripts in which joiners and non-joiners control how letters join or stack. */
 const JOINING =
   /[\p{Script_Extensions=Arabic}\p{Script=Syriac}\p{Script=Nko}\p{Script=Mongolian}\p{Script_Extensions=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]/u;
 

@@ -9,7 +9,7 @@ import { type Definition, parseDefinition } from './definition.ts';
 
 /** What is remembered of one server in one place. */
 export type PlacePins = {
-  /** The definitions somebody accepted, or that were there at first sight, by the tool's name. */
+  /** The accepted definitions by tool name, first-sight ones included. */
   readonly accepted: ReadonlyMap<string, Definition>;
   /** What was listed instead and is not accepted yet. */
   readonly pending: ReadonlyMap<string, Definition>;
@@ -22,7 +22,7 @@ export type PlacePins = {
 /** By place, the one that was pinned last at the end. */
 export type ServerPins = ReadonlyMap<string, PlacePins>;
 
-/** Where pins are kept. Nothing here throws: what cannot be kept is told of and lasts as long as the process. */
+/** Storage of pins. Never throws: what cannot be stored is reported and kept in memory. */
 export type PinStore = {
   /** Whether another process finds there what this one leaves. */
   readonly isLasting: boolean;
@@ -54,7 +54,7 @@ export function memoryPinStore(): PinStore {
 export type FilePinOptions = {
   /** `read` writes nothing: what changes lasts as long as the process. */
   readonly mode?: 'read' | 'write';
-  /** Hears what cannot be read or written, each thing once, and of which server. */
+  /** Receives each read or write failure once, with its server. */
   readonly note?: (text: string, server: string) => void;
 };
 
@@ -151,7 +151,7 @@ function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch {
-    // Whoever writes there is told.
+    // The write that follows reports the failure.
   }
 }
 
@@ -182,7 +182,7 @@ function fileNames(directory: string): string[] {
 
 const FORMAT = 1;
 
-/** What a file of pins says, or why it cannot be used; one of a newer version must not be written over. */
+/** The content of a pin file, or why it cannot be used; a file of a newer version must not be overwritten. */
 type PinFile =
   | { readonly kind: 'pins'; readonly server: string; readonly pins: ServerPins }
   | { readonly kind: 'broken' | 'newer'; readonly fault: string };

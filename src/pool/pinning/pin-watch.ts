@@ -5,22 +5,22 @@ import type { ListedTool } from '../../protocol/mcp.ts';
 import type { Pinned, Pins } from './pins.ts';
 import { acceptCommand, isUnremarkablyNew, type ToolChange } from './tool-change.ts';
 
-/** A server as those who only use it know it; one that does not say whether its list is verified has no other. */
+/** A server as its users see it; without `isVerified` its list counts as verified. */
 type Watched = Server & Partial<Pick<KnownServer, 'isVerified'>>;
 
-/** Hears of what a person should know. */
+/** Receives changes that a person should see. */
 type PinListener = {
   changed(change: ToolChange): void;
   /** Tools that a server has had only since it was accepted, those of one list together. */
   added(server: string, changes: readonly ToolChange[]): void;
-  /** Something else about a server: that it is another than before, that more has changed than is told. */
+  /** Other remarks: the server moved, or more tools changed than are listed. */
   remark(server: string, message: string): void;
 };
 
-/** How many changes of one list are told one by one. */
+/** How many changes of one list are reported individually. */
 const MAX_REPORTED = 20;
 
-/** Compares what servers list with what was accepted, and tells a person of each change once. */
+/** Compares the tools of servers with the accepted definitions and reports each change once. */
 export class PinWatch {
   readonly #pins: Pins;
   readonly #cwd: string | undefined;
@@ -43,7 +43,7 @@ export class PinWatch {
     if (!at || state.kind !== 'connected' || this.#checked.has(state.tools)) return;
     this.#checked.add(state.tools);
     const { changes, isElsewhere } = this.#pins.observe(at, state.tools);
-    // Whoever names another server in the same run knows.
+    // Within one run the program itself named the other server.
     if (isElsewhere && this.#pins.isLasting) {
       this.#listener.remark(
         key,
@@ -69,11 +69,11 @@ export class PinWatch {
     if (state.kind === 'connected') {
       return this.#pins.changeOf(at, this.#byName(state.tools).get(tool.name) ?? tool);
     }
-    // A list from an earlier life says nothing about the server that will be called.
+    // A list from an earlier connection does not describe the server that will be called.
     return isVerified ? this.#pins.changeOf(at, tool) : undefined;
   }
 
-  /** How somebody accepts a change who was not asked; what nothing remembers only a program can allow. */
+  /** How to accept a change outside a prompt; without lasting pins only `canUseTool` can allow it. */
   remedyOf(change: ToolChange): string {
     if (!this.#pins.isLasting) return 'to let it run, allow it in canUseTool';
     return `to accept it: ${acceptCommand(change)}`;

@@ -113,7 +113,7 @@ export class Pins {
     return find(this.#known.get(at.server) ?? this.#read(at.server)) && find(this.#read(at.server));
   }
 
-  /** Accepts what somebody was shown, and no later change. */
+  /** Accepts exactly the given change, and no later one. */
   acceptChange(change: ToolChange): void {
     this.#accept([change]);
   }
@@ -158,7 +158,7 @@ export class Pins {
     return change;
   }
 
-  /** Whether a tool nobody accepted is new at a server of which something was accepted before. */
+  /** Whether an unaccepted tool is new on a server that has accepted tools. */
   #isNew(at: Pinned, known: PlacePins | undefined): boolean {
     if (this.#newTools === 'accept' || at.isTrusted || !known || known.accepted.size === 0) return false;
     return this.#now() >= (this.#firstSight.get(keyOf(at)) ?? 0);
@@ -245,7 +245,7 @@ function byPoolName(accepted: AcceptedTools): ReadonlyMap<string, Definition> {
 
 /** What a list of tools adds to what is remembered. */
 type Seen = {
-  /** Tools nobody knew. */
+  /** Tools without an accepted definition. */
   readonly fresh: ReadonlyMap<string, Definition>;
   /** Tools that are not what was accepted. */
   readonly changed: ReadonlyMap<string, Definition>;
@@ -295,7 +295,7 @@ function goneFrom(
   return new Set([...accepted.keys()].filter((name) => !listed.has(name)));
 }
 
-/** What is remembered once somebody accepted definitions; where there is no room, what was not listed longest is forgotten. */
+/** The pins after definitions were accepted; where there is no room, the ones that were listed longest ago are dropped. */
 export function withAccepted(
   now: PlacePins,
   definitions: readonly Definition[],
@@ -328,7 +328,7 @@ function listedLast(
   return new Map([...(gone ?? []), ...(there ?? [])]);
 }
 
-/** The first that fit. */
+/** The first definitions that fit. */
 function fitting(all: readonly (readonly [string, Definition])[], limit: Room): Map<string, Definition> {
   const room = { ...limit };
   const end = all.findIndex(([, it]) => !take(room, it));

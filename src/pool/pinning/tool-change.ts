@@ -100,7 +100,7 @@ function describeNew(
 const NEW = 'it is new since its server was accepted';
 const UNSEEN = 'it is new, and its server has had too many tools for one to be accepted unseen';
 
-/** A definition nobody can compare is never accepted as it is; only its name is kept. */
+/** The change of a definition that is too large to be compared; it cannot be accepted. */
 function incomparableChange(
   { server, place }: { readonly server: string; readonly place: string },
   { name }: ListedTool | Definition,

@@ -6,7 +6,7 @@ import { codePoints, eachHidden, type HiddenKind, isPlain } from './hidden-text.
 
 /** A trick, and in which part of a tool's definition. */
 export type ToolFinding = Finding & {
-  /** As people are told: `its description`, `the description of the parameter "a.b"`. */
+  /** For messages: `its description`, `the description of the parameter "a.b"`. */
   readonly where: string;
 };
 
@@ -149,7 +149,7 @@ const NAMES: Readonly<Record<Finding['kind'], readonly [string, string]>> = {
   ],
 };
 
-/** Tag characters are ASCII, moved where nobody sees it. */
+/** Tag characters encode ASCII in an invisible block. */
 function decodeTags(text: string): string {
   const codes = [...text].map((char) => (char.codePointAt(0) as number) - 0xe0000);
   return String.fromCharCode(...codes.slice(0, 200).filter((code) => code >= 0x20 && code < 0x7f));

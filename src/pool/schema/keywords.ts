@@ -44,7 +44,7 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set(
 /** Keywords that decide about values without being in the table of forms. */
 export const OTHER_ASSERTIONS: ReadonlySet<string> = new Set('const type $ref'.split(' '));
 
-/** The types there are; any other name says nothing to a validator. */
+/** The types of JSON Schema. */
 export const TYPES: ReadonlySet<unknown> = new Set(
   'array boolean integer null number object string'.split(' '),
 );

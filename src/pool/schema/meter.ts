@@ -1,4 +1,4 @@
-/** Thrown when a schema asks for more work than any real one; `normalForm` catches it, so nobody else sees it. */
+/** Thrown when a schema exceeds the work limit; `normalForm` catches it. */
 export class TooLarge extends Error {
   override readonly name = 'TooLarge';
 }

@@ -54,7 +54,7 @@ const NO_NAMES: ReadonlyMap<string, string> = new Map();
 /** A tool is called more often than it is defined. */
 const namesBySchema = new WeakMap<JsonSchema, ReadonlyMap<string, string>>();
 
-/** The declared names by those a model was told, where they differ. */
+/** From the argument names that models use to the server's names, where they differ. */
 function declaredNames(schema: JsonSchema): ReadonlyMap<string, string> {
   if (!isRecord(schema)) return NO_NAMES;
   let names = namesBySchema.get(schema);
@@ -74,10 +74,10 @@ function safeAliases(schema: JsonSchema): ReadonlyMap<string, string> {
   }
 }
 
-/** A schema as a model is told it, and the arguments that have other names in it: from the server's name to that. */
+/** A schema in the form for models, and its renamed arguments: from the server's name to the model's name. */
 type NormalForm = { readonly schema: JsonSchema; readonly aliases: ReadonlyMap<string, string> };
 
-/** Whatever the schema, this takes a bounded time and room; one that would take more becomes a root that says so. */
+/** Normalizes any schema in bounded time and memory; a schema that would exceed the limits becomes an open root with a note. */
 function normalForm(schema: JsonSchema): NormalForm {
   if (!isRecord(schema)) return { schema: { type: 'object', properties: {} }, aliases: NO_NAMES };
   const facts = survey(schema, MAX_SCHEMA_LENGTH);
@@ -154,7 +154,7 @@ function argumentAliases(root: Schema, meter: Meter): ReadonlyMap<string, string
   return aliases;
 }
 
-/** The root with those arguments under their other names, each of which says what it stands for. */
+/** The root with those arguments renamed; the description of each names the original. */
 function withAliases(schema: Schema, aliases: ReadonlyMap<string, string>, meter: Meter): Schema {
   if (aliases.size === 0) return schema;
   const root = freeRoot(schema, 'parts', meter);

@@ -23,7 +23,7 @@ export function plainRoot(schema: Schema, meter: Meter): Schema {
 /** What the model APIs refuse at the root. */
 const REFUSED = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'enum', 'const'];
 
-/** So many schemas are taken together at a root; what is beyond is only said to be there. */
+/** How many schemas are merged into a root; a note stands for further ones. */
 const MAX_MERGED_SCHEMAS = 64;
 
 function merged(schema: Schema, meter: Meter): Schema {

@@ -5,11 +5,11 @@ import type { Meter } from './meter.ts';
 import { FreshNames } from './references.ts';
 import type { Schema } from './subschemas.ts';
 
-/** What a schema says about objects in the only words an API takes at the root: no alternatives, no references. */
+/** The constraints of a schema on objects in the form that APIs accept at the root: without alternatives and references. */
 export type Shape = {
   properties: ReadonlyMap<string, Schema>;
   required: ReadonlySet<string>;
-  /** For properties that are neither named nor match a pattern; nothing is said if it is missing. */
+  /** Schema for properties that are neither named nor match a pattern; undefined if there is none. */
   additional?: unknown;
   patterns: ReadonlyMap<string, Schema>;
   names?: Schema | undefined;
@@ -19,7 +19,7 @@ export type Shape = {
   dependentSchemas: ReadonlyMap<string, Schema>;
   /** What is not about which values are right: titles, examples, keys that are no keywords. */
   remarks: ReadonlyMap<string, unknown>;
-  /** What could not be said in a shape, in words. Where there are any it accepts more than the schema did. */
+  /** Descriptions of constraints that a shape cannot express; with any, it accepts more than the schema did. */
   notes: readonly string[];
   isWider: boolean;
 };
@@ -62,7 +62,7 @@ export function ownShape(schema: Schema): Shape {
   };
 }
 
-/** About what it takes to go through all that a shape says. */
+/** Approximate cost of walking a shape, in steps. */
 export function stepsOf(shape: Shape): number {
   const { properties, required, patterns, dependentRequired, dependentSchemas, remarks, notes } = shape;
   let steps = notes.length + 1;
@@ -149,7 +149,7 @@ export function isSameSchema(a: unknown, b: unknown, meter: Meter): boolean {
   return isEqualJson(a, b);
 }
 
-/** Whether a schema says nothing at all. */
+/** Whether a schema accepts every value. */
 export function isAnything(schema: unknown): boolean {
   return schema === true || (isRecord(schema) && Object.keys(schema).length === 0);
 }
@@ -204,10 +204,10 @@ const ROOM = 4000;
 /** A reference is not shorter than this. */
 const SHORT = 40;
 
-/** What is said where nothing more exact can be. */
+/** Note for constraints that cannot be described more exactly. */
 export const FURTHER_CONDITIONS = 'Further conditions hold, which the server checks.';
 
-/** A condition that is only said, as the JSON it was, as far as it is short. */
+/** A note that quotes a dropped condition as JSON, if it is short. */
 export function describeCondition(lead: string, condition: unknown, meter: Meter): string {
   meter.walk(condition);
   const json = JSON.stringify(condition);

@@ -61,7 +61,7 @@ export function withNote(schema: Schema, note: string): Record<string, unknown> 
   return withChanges(schema, new Map([['description', description]]));
 }
 
-/** A root that takes any arguments and says why; of the schema it stands for it keeps the beginning of the description. */
+/** A root that accepts any arguments, with the reason in its description after the original description. */
 export function openRoot(schema: unknown, why: string): Record<string, unknown> {
   const text = isRecord(schema) ? schema.description : undefined;
   const root = {
@@ -72,10 +72,10 @@ export function openRoot(schema: unknown, why: string): Record<string, unknown> 
   return withNote(root, why);
 }
 
-/** Said of a schema that would take more room or time than any model has use for. */
+/** Note for a schema that is too large to be sent to a model. */
 export const TOO_LARGE = 'The schema of the arguments is too large to be shown; the server checks them.';
 
-/** Said of a schema that would break those who walk it. */
+/** Note for a schema that is too deep for recursive code. */
 export const TOO_DEEP =
   'The schema of the arguments is nested too deeply to be shown; the server checks them.';
 

@@ -67,7 +67,7 @@ function lookAt(value: unknown, depth: number, found: Survey, largest: number): 
   return isOddNumber(value);
 }
 
-/** An array of which nothing is said that holds for all its items. */
+/** An array schema without a schema for all its items. */
 export function isBareArray({ type, items }: { type?: unknown; items?: unknown }): boolean {
   if (type !== 'array' && !(Array.isArray(type) && type.includes('array'))) return false;
   return !isSchema(items);
@@ -107,7 +107,7 @@ export function withoutOddNumbers(schema: Schema, holders: ReadonlySet<unknown>,
 const VALUES =
   'Only some values are right, of which one holds a number too large to be shown; the server checks them.';
 
-/** What goes if it holds such a number, and what is said then. */
+/** Keywords that are dropped if they hold such a number, and the note that replaces them. */
 const DROPPED: readonly (readonly [string, string])[] = [
   ['enum', VALUES],
   ['const', VALUES],

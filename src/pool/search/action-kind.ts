@@ -21,7 +21,7 @@ const KIND_BY_VERB = new Map(
   ),
 );
 
-/** What a tool's name says that it does, by its first word that says so. */
+/** The kind of action that a tool's name states, by its first known verb. */
 export function actionKindOf(name: string, stemOf = stem): ActionKind | undefined {
   for (const word of splitWords(name)) {
     const act = KIND_BY_VERB.get(stemOf(word));
@@ -30,7 +30,7 @@ export function actionKindOf(name: string, stemOf = stem): ActionKind | undefine
   return undefined;
 }
 
-/** What a query wants done. Who asks a question wants to read, unless it is only a polite request. */
+/** The kinds of action that a query requests. A question requests reading, unless it is a polite request. */
 export function requestedActions(text: string, terms: readonly QueryTerm[]): RequestedActions {
   const acts = { make: 0, remove: 0, change: 0, read: 0 };
   for (const { weight, options } of terms) {

@@ -4,14 +4,14 @@ import { languageOf, type Translated, translate } from './translate.ts';
 
 /** What a translation is to the word itself. */
 const TRANSLATED = 0.9;
-/** As close as this, a term is what was said, in whatever language. */
+/** From this closeness on, a term counts as the word itself or its translation. */
 const LITERAL = 0.89;
-/** What the words of a known phrase count by themselves: together they may mean something else. */
+/** Weight of the single words of a known phrase. */
 const IN_PHRASE = 0.6;
 /** What a phrase is worth that was put together from translated words. */
 const TRANSLATED_PHRASE = 0.8;
 
-/** Who says something no tool speaks of looks for it. */
+/** Added to queries whose words no tool uses: such queries usually ask to search for something. */
 const LOOKED_FOR: QueryTerm = {
   weight: 0.3,
   options: new Map([
@@ -26,7 +26,7 @@ const LOOKED_FOR: QueryTerm = {
 /** A model writes the query; some shapes are looked for in time by the square of its length. */
 const MAX_QUERY_LENGTH = 2000;
 
-/** What a text asks for: its words, and what they may mean to a tool. `isKnown` tells which terms tools have. */
+/** The terms of a query with the meanings they may have in tool definitions; `isKnown` is true for terms that tools use. */
 export function expandQuery(
   given: string,
   lexicon: Lexicon,
@@ -117,7 +117,7 @@ function raise(options: Map<string, number>, term: string, closeness: number): v
   options.set(term, Math.max(options.get(term) ?? 0, closeness));
 }
 
-/** A word said twice is asked for once, and what was said is no guess for another word. */
+/** Drops repeated terms, and meanings that are also literal terms of the query. */
 function distinct(terms: readonly QueryTerm[]): QueryTerm[] {
   const queryWords = new Set<string>();
   for (const { options } of terms) {
@@ -135,7 +135,7 @@ function distinct(terms: readonly QueryTerm[]): QueryTerm[] {
 /** One thing the query is about, and every term that would mean it: 1 is the word itself, less is a guess. */
 export type QueryTerm = { weight: number; options: ReadonlyMap<string, number> };
 
-/** What is written in a form of its own says what it is; terms are stems. */
+/** Patterns for URLs, addresses, file names and the like, and the stems they imply. */
 const SHAPES: readonly (readonly [shape: RegExp, meanings: string])[] = [
   [/\bhttps?:\/\/|\b[a-z0-9-]+\.(?:com|org|net|io|dev|de|fr|co|ai|app)\b/i, 'url web page navigat fetch'],
   [/\b(?:youtube\.com|youtu\.be)\//i, 'youtub video'],

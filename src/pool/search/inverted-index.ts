@@ -12,7 +12,7 @@ export type Entry = {
   /** Names as they are compared: see `fold`. */
   ownName: string;
   poolName: string;
-  /** A term each: its number, a bit that says it is in the tool's own name, and eight bits of how much it says. */
+  /** One per term: its number, a bit for terms of the tool's own name, and eight bits of weight. */
   postings: Uint32Array;
 };
 
@@ -47,11 +47,11 @@ export function fold(name: string): string {
   return name.toLowerCase().replace(/[\s_\-./:]+/g, '');
 }
 
-/** Who has a term, by its number: `uses` from `starts[number]` to `starts[number + 1]`, in the entries' order. */
+/** The entries of each term number: `uses` from `starts[number]` to `starts[number + 1]`, in the entries' order. */
 export type Inverted = {
   entries: readonly Entry[];
   starts: Uint32Array;
-  /** An entry each: its index, a bit that says the term is in its own name, and eight bits of how much it says. */
+  /** One per entry: its index, a bit for terms of its own name, and eight bits of weight. */
   uses: Uint32Array;
   rarities: Float32Array;
   /** By entry: the rarities of all terms of its own name. */
@@ -94,12 +94,12 @@ export async function invert(
   return { entries, starts, uses, rarities, nameWeights };
 }
 
-/** How much it says that a tool has a term: near 1 if it is the only one, less the more there are. */
+/** Inverse document frequency of each term: near 1 for a term of one tool, less the more tools have it. */
 function raritiesOf(counts: readonly number[], tools: number): Float32Array {
   const scale = Math.log(1 + 2 * (tools + 0.5));
   return Float32Array.from(counts, (count) => Math.log(1 + (tools + 0.5) / (count + 0.5)) / scale);
 }
-/** Numbers for terms, and how many tools have each; numbers of terms nobody has any more are given again. */
+/** Numbers for terms, and how many tools have each; numbers of unused terms are reused. */
 export class Vocabulary {
   readonly #numbers = new Map<string, number>();
   readonly #terms: (string | undefined)[] = [];

@@ -36,7 +36,7 @@ async function forEachLine(name: string, add: (line: string) => void): Promise<v
   }
 }
 
-/** Whoever bundles the package into one file may have left the data behind. */
+/** Returns an empty text without the file: a bundle of the package may lack the data. */
 async function read(name: string): Promise<string> {
   try {
     return await readFile(new URL(`./data/${name}`, import.meta.url), 'utf8');
@@ -83,7 +83,7 @@ export function isSmall(word: string, stopWords: ReadonlySet<string> | undefined
 /** What a line is read with: which words count in a phrase, and their stems. */
 type LineOptions = { stopWords?: ReadonlySet<string> | undefined; stemOf?: (word: string) => string };
 
-/** Adds a line of `data/concepts.txt`, whose head says how it is written. */
+/** Adds a line of `data/concepts.txt`; the head of the file describes its format. */
 export function addConcept(line: string, concepts: Concepts, options: LineOptions = {}): void {
   const { stemOf = stem } = options;
   const { meanings } = concepts;

@@ -13,7 +13,7 @@ export type RankOptions = {
 
 /** What a server's name in the query is worth, if no other server speaks of it. */
 const SERVER_WORTH = 0.4;
-/** What it is worth that a tool's name says nothing but what was asked for. */
+/** Weight of the share of a tool's name that the query covers. */
 const NAME_WORTH = 1;
 /** A word no tool has counts this much among what was asked for. */
 const UNKNOWN_RARITY = 0.2;
@@ -21,7 +21,7 @@ const UNKNOWN_RARITY = 0.2;
 const FURTHER = 0.15;
 /** Closer than this, a word in the query is the name of a server. */
 const IS_NAME = 0.8;
-/** How surely a server is meant if all words of its name are in the query, however common each is. */
+/** Minimum weight of a server whose whole name is in the query. */
 const WHOLE_NAME = 0.8;
 
 /** The best entries, best first; those that have nothing of the query are left out. */
@@ -106,7 +106,7 @@ function addNames(scores: Float32Array, index: Inverted, closest: ReadonlyMap<nu
   }
 }
 
-/** Who names a server wants its tools; the more servers speak of that word, the less it is a name. */
+/** Raises the tools of servers that the query names; the more servers use a word, the less it counts as a name. */
 function addServers(scores: Float32Array, index: Inverted, closest: ReadonlyMap<number, number>): void {
   const { entries } = index;
   let all = 0;

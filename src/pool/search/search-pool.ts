@@ -8,7 +8,7 @@ import type { ToolIndex } from './tool-index.ts';
 const MAX_NAMES = 20;
 const MAX_SUGGESTIONS = 5;
 
-/** What narrows a search beside what the query itself says. */
+/** Filters in addition to those of the query. */
 export type SearchOptions = Omit<SearchFilter, 'required'> & {
   /** How many at most. */
   readonly limit: number;
@@ -43,7 +43,7 @@ export async function searchPool(
   return { tools: hits.map(({ tool }) => tool), unknown: [] };
 }
 
-/** What is searched: built-ins are always told. Of one pool always the same list. */
+/** The tools of servers, which are searched; always the same list for one pool. */
 export function ofServers(pool: Pool): readonly PooledTool[] {
   const tools = lists.get(pool) ?? pool.tools.filter(({ origin }) => origin.kind === 'mcp');
   lists.set(pool, tools);
@@ -57,7 +57,7 @@ export function serversOf(pool: Pool): string[] {
   return [...pool.byServer.keys()].sort();
 }
 
-/** Only what was said, so that nothing undefined hides what the query says. */
+/** The options that are defined, so that undefined ones do not override the query. */
 function given(options: Omit<SearchOptions, 'limit'>): Omit<SearchOptions, 'limit'> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -45,9 +45,9 @@ export function parseQuery(text: string): ParsedQuery {
 export type SearchFilter = {
   /** The key of a server; neither case nor dashes matter. */
   server?: string;
-  /** Whether the tool says that it only reads. */
+  /** Whether the tool is marked read-only. */
   readOnly?: boolean;
-  /** Whether the tool may destroy something: it does not say otherwise. */
+  /** Whether the tool may be destructive: it is not marked otherwise. */
   destructive?: boolean;
   /** Words that must be in the tool's name or description. */
   required?: readonly string[];

@@ -16,10 +16,10 @@ export type SearchHit = { tool: PooledTool; score: number };
 
 /** Longest that indexing keeps others waiting, in milliseconds. */
 const SLICE_MS = 4;
-/** A query is a sentence; what is beyond is not read, so that nobody can make a search long. */
+/** Longer queries are truncated, so that the time of a search is bounded. */
 const MAX_QUERY_LENGTH = 1000;
 
-/** Finds tools by what people say they need. The pool's order makes no difference. */
+/** Finds tools by a description of the need. The order of the pool makes no difference. */
 export class ToolIndex {
   readonly #vocabulary = new Vocabulary();
   #tools: readonly PooledTool[] = [];

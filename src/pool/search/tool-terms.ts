@@ -2,7 +2,7 @@ import { isRecord } from '../../base/json-value.ts';
 import type { PooledTool } from '../pool.ts';
 import { characterPairs, joinedNames, lacksSpaces, splitWords, stem } from './tokenize.ts';
 
-/** How much a term says about a tool, from 0 to 1, and whether it is in the tool's own name. */
+/** The weight of a term for a tool, from 0 to 1, and whether the tool's own name contains it. */
 type Amount = { amount: number; isName: boolean };
 
 /** What one word counts by where it stands, and beyond how many words a single one counts less. */
@@ -19,10 +19,10 @@ const FIELDS: Readonly<Record<Field, { weight: number; usual: number }>> = {
 
 /** How soon saying it again adds nothing. */
 const SATURATION = 1.5;
-/** What a server's own name is worth in the names of its tools: it tells none of them apart. */
+/** Weight factor of the server's name inside tool names, where it distinguishes nothing. */
 const PREFIX_WORTH = 0.2;
 
-/** All tools of a server are its tools, however often each says so. */
+/** Weight of the server's name for each of its tools. */
 const SERVER_AMOUNT = 0.6;
 
 /** The terms of a tool. */
@@ -59,7 +59,7 @@ export function termsOf(text: string, stemOf = stem): string[] {
   return terms;
 }
 
-/** Where words about a tool stand: what its name says counts more than what a parameter's description does. */
+/** The fields of a tool that are indexed, with different weights. */
 type Field = 'name' | 'title' | 'hint' | 'lead' | 'rest' | 'parameter' | 'detail' | 'server';
 
 /** Longest text of one field that is read, in characters: what matters stands first. */
@@ -68,7 +68,7 @@ const MAX_PARAMETERS = 100;
 const MAX_DETAILS = 60;
 const MAX_DEPTH = 3;
 
-/** What is said about a tool, by field. Nothing a server declares makes it throw. */
+/** The texts of a tool by field. Does not throw for any definition. */
 export function toolText({ description, listed, origin, searchHint }: PooledTool): Record<Field, string> {
   const full = text(description);
   const lead = leadOf(full);

@@ -148,14 +148,14 @@ function compound(word: string, look: LookUp): Translated[] | undefined {
 export type Dictionary = {
   /** By language: a word, or a phrase joined by spaces, to its English words. */
   words: Map<string, Map<string, readonly string[]>>;
-  /** By language: words that say nothing about a need. */
+  /** By language: stop words. */
   stopWords: Map<string, Set<string>>;
 };
 
 /** The columns of `data/languages.txt`, in their order. */
 const LANGUAGES = ['de', 'fr', 'es', 'pt', 'it', 'nl', 'ru', 'zh', 'ja', 'ko'] as const;
 
-/** Adds a line of `data/languages.txt`, whose head says how it is written. */
+/** Adds a line of `data/languages.txt`; the head of the file describes its format. */
 export function addTranslations(line: string, { words }: Dictionary): void {
   const [english = '', ...cells] = line.split('|');
   const translations = english.trim().split(' ');

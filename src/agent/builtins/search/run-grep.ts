@@ -169,7 +169,7 @@ export function limited(entries: readonly string[], maxEntries: number, maxChara
   return kept.join('\n').toWellFormed();
 }
 
-/** A long line is shown around its match, and says where that is, so that it can be read on from there. */
+/** Shows a long line around its match with the column, so that `Read` can continue from there. */
 function cut(text: string, line: number, column: number): string {
   if (text.length <= MAX_LINE_LENGTH) return text;
   if (column + BEFORE_MATCH <= MAX_LINE_LENGTH) {

@@ -26,7 +26,7 @@ type ShellOptions = {
 };
 
 const MAX_OUTPUT = 30_000;
-/** What is in the pipe when the command has ended comes at once; who holds it open longer runs in the background. */
+/** Time to drain the pipe after the command ended; a process that holds it open longer runs in the background. */
 const DRAIN_MS = 300;
 
 /**
@@ -101,7 +101,7 @@ function endOf(child: ChildProcess) {
   let code = '';
   let shell: ShellEnd['how'] = { kind: 'killed', signal: 'a signal' };
   child.once('error', ({ message }) => fault.resolve(message));
-  // A shell that was killed before it was let go does not hear it.
+  // A shell that was killed before its start signal closes the descriptor.
   child.stdio[3]?.on('error', () => {});
   child.stdio[3]?.on('data', (bytes: Buffer) => {
     code += bytes.toString();
@@ -109,7 +109,7 @@ function endOf(child: ChildProcess) {
   });
   child.once('exit', (status, signal) => {
     if (signal !== null) shell = { kind: 'killed', signal };
-    // Without a code of the command, the good end of the rest says only that somebody ended who would have told it.
+    // Status 0 without a code on descriptor 3 means that the inner shell was killed.
     else if (status) shell = { kind: 'exited', code: status };
     over.resolve();
   });
@@ -131,7 +131,7 @@ async function unlessAborted(work: Promise<unknown>, signal: AbortSignal): Promi
   signal.removeEventListener('abort', onAbort);
 }
 
-/** What was left running may write on, heard by nobody: closing its pipe would kill it. */
+/** Keeps the pipe of a background process open and drained: closing it would kill the process. */
 function detach(child: ChildProcess): void {
   child.stdout?.removeAllListeners('data').resume();
   for (const pipe of [child.stdio[1], child.stdio[3]]) (pipe as Socket).unref();
