@@ -144,7 +144,7 @@ export function unavailableReason(state: ServerState, now: number): UnavailableR
     case 'disabled':
       return { code: 'disabled', detail: 'it is turned off; turn it on to use it' };
     case 'needs-auth':
-      return { code: 'unauthorized', detail: `${state.cause.detail}; reconnect it once that is repairs` };
+      return { code: 'unauthorized', detail: `${state.cause.detail}; reconnect it once that is fixed` };
     case 'failed': {
       const flapping = isFlapping(state.past) ? 'it keeps coming and going; the last time: ' : '';
       return {
@@ -172,7 +172,7 @@ function requestedPause(
 }
 
 function describeNextRetry({ nextRetryAt, cause }: Failed, now: number): string {
-  if (cause.code === 'bad-config') return 'change its entry, or reconnect it once that is repairs';
+  if (cause.code === 'bad-config') return 'change its entry, or reconnect it once that is fixed';
   if (nextRetryAt === undefined) return 'reconnect it to try again';
   return `retrying in ${Math.max(1, Math.ceil((nextRetryAt - now) / 1000))} s`;
 }

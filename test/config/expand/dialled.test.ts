@@ -176,7 +176,7 @@ test('what is missing is not retried by itself; a reconnect takes what is there 
     cause: { code: 'bad-config', message: expect.stringMatching(/variable BIN, .* secret key/) },
   });
   expect(fleet.state('srv')).not.toHaveProperty('nextRetryAt');
-  await expect(fleet.servers.target('srv')?.connect()).rejects.toThrow('reconnect it once that is mended');
+  await expect(fleet.servers.target('srv')?.connect()).rejects.toThrow('reconnect it once that is fixed');
   env.BIN = 'x';
   store.set('key', SECRET);
   await fleet.servers.reconnect('srv');
