@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Kept nearly empty: `toolplane --version` must not pay for what other commands need, and an old Node must get as far as
+// Minimal, so that `toolplane --version` loads nothing else and an old Node gets as far as
 // the check of its version. Like node-version.ts, this file uses no syntax newer than Node 12: no top-level await.
 import { nodeVersionError, VERSION } from '../entry/version.ts';
 
@@ -21,7 +21,7 @@ if (versionError !== undefined) {
 }
 
 async function main(): Promise<void> {
-  // Beside the installed package, where only those can write who could change its code too. Without write access, with
+  // The cache is beside the installed package, which has the same access rights as its code. Without write access, with
   // NODE_DISABLE_COMPILE_CACHE or with a NODE_COMPILE_CACHE of the user's own this does nothing.
   const { enableCompileCache } = await import('node:module');
   enableCompileCache(`${import.meta.dirname}/../../node_modules/.cache/toolplane`);
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   const code = await runCommand(process.argv);
   process.exitCode = code === 0 && output.hasFailed ? 1 : code;
   if (first === 'serve' || first === 'agent') {
-    // A served module, or a server's connection, may hold a timer or a socket for ever; who it served has gone.
+    // The client has disconnected; a served module or a connection may still hold a timer or a socket.
     const { flushed } = await import('./output/output.ts');
     await flushed(process.stderr);
     process.exit();

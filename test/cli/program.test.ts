@@ -47,11 +47,11 @@ test.concurrent.each([
   [['uninstall', '--json', '--nope'], "unknown option '--nope'"],
   [['tools', '--json', '--nope'], "unknown option '--nope'"],
   [['tools', '--nope', '--json'], "unknown option '--nope'"],
-  [['tools', 'acept', '--json'], "unknown word 'acept'; did you mean accept?"],
+  [['tools', 'acept', '--json'], "unknown action 'acept'; did you mean accept?"],
   [['secret', '--json', '--nope'], "unknown option '--nope'"],
-  [['secret', 'set', 'a', 'b', '--json'], 'a value is not taken from the command line'],
+  [['secret', 'set', 'a', 'b', '--json'], 'a value is not accepted on the command line'],
   [['call', '--json'], "missing required argument 'server'"],
-  [['call', '--timeout', 'x', '--json', 'a', 'b'], 'It takes milliseconds'],
+  [['call', '--timeout', 'x', '--json', 'a', 'b'], 'Expected milliseconds'],
   [['resources', '--json', '--nope'], "unknown option '--nope'"],
   [['prompts', '--json', '--nope'], "unknown option '--nope'"],
   [['explain', 'permission', '--json'], "missing required argument 'tool'"],
@@ -91,7 +91,7 @@ test.runIf(process.platform !== 'win32').concurrent.each([
     text(child.stderr),
     once(child, 'close'),
   ]);
-  const message = 'the working directory is gone: cd to one that exists';
+  const message = 'the working directory does not exist any more; change to an existing directory';
   expect({ code, stderr }).toEqual({ code: 1, stderr: `toolplane: ${message}\n` });
   if (args.includes('--json')) expect(JSON.parse(stdout)).toEqual({ error: { message } });
   else expect(stdout).toBe('');

@@ -17,14 +17,14 @@ import { claimsAbout } from './tool-list.ts';
 import { Unattended } from './unattended.ts';
 import { type Call, EMPTY_VIEW, runningCalls, type View } from './view.ts';
 
-/** The exit code of what a signal ended. */
+/** Exit codes after SIGINT and SIGHUP. */
 const INTERRUPTED = 130;
 const HUNG_UP = 129;
 
-const SLASH_HINT = 'To answer with a text that begins with a slash, begin it with two.';
-const QUEUED = '  queued: it is sent when this turn ends; Ctrl-C interrupts the turn and drops it';
+const SLASH_HINT = 'To answer with text that starts with a slash, type two slashes.';
+const QUEUED = '  queued: sent when this turn ends; Ctrl-C interrupts the turn and drops it';
 
-/** A chat: reads a line, has it answered, again and again until somebody leaves. */
+/** An interactive conversation: reads a line, runs a turn, and repeats until the user leaves. */
 export class Chat implements AsyncDisposable {
   readonly #terminal: Terminal;
   readonly #open: OpenAgent;
@@ -52,11 +52,11 @@ export class Chat implements AsyncDisposable {
     this.#editor = new LineEditor(terminal, {
       stray: (key) => this.#stray(key),
       typing: () => this.#screen.freshLine(),
-      // Before the text that was held back, so that it goes on unbroken.
+      // Printed before the held-back text, so that the text is not interrupted.
       queued: () => this.#screen.print([line([QUEUED, 'dim'])]),
       idle: () => this.#print(this.#flow.flush()),
     });
-    // For good: leaving a terminal that has gone fails once more.
+    // The handlers are never removed: writing to a closed terminal while leaving fails again.
     for (const stream of [terminal.input, terminal.output]) stream.on('error', () => this.leave(HUNG_UP));
     this.#person = new Person({
       questions: new Questions({
@@ -72,17 +72,17 @@ export class Chat implements AsyncDisposable {
     });
   }
 
-  /** What nobody could be asked, one line each, with the flag that allows it. */
+  /** Denied calls and requests that needed a person, one line each, with the flag that allows them. */
   get unasked(): readonly string[] {
     return this.#unattended.lines;
   }
 
-  /** The exit code, once something ends the chat whatever goes on. */
+  /** Resolves with the exit code when the chat is ended from outside. */
   get left(): Promise<number> {
     return this.#left.promise;
   }
 
-  /** Reads one line for somebody who has to know something before the chat begins; `undefined` if there came none. */
+  /** Asks one question before the chat starts; `undefined` if there is no answer. */
   async ask(pieces: readonly Piece[], prompt: string): Promise<string | undefined> {
     this.#print(pieces);
     const end = await this.#editor.read(prompt, 'answer');
@@ -94,12 +94,12 @@ export class Chat implements AsyncDisposable {
     this.#editor.interrupt();
   }
 
-  /** Ends the chat with this exit code, whatever goes on. */
+  /** Ends the chat immediately with this exit code. */
   leave(code: number): void {
     this.#left.resolve(code);
   }
 
-  /** Gives the exit code once somebody leaves; rejects if the agent fails. */
+  /** Runs the chat; returns the exit code, and rejects if the agent fails. */
   async run(options: Options): Promise<number> {
     this.#options = {
       ...options,
@@ -121,7 +121,7 @@ export class Chat implements AsyncDisposable {
     this.#screen.freshLine();
     this.#editor[Symbol.dispose]();
     await this.#conversation?.[Symbol.asyncDispose]();
-    // An agent that is still being opened.
+    // Aborts an agent that is still starting.
     this.#closed.abort();
   }
 
@@ -129,7 +129,7 @@ export class Chat implements AsyncDisposable {
     if (!this.#terminal.isInteractive) return;
     const { model } = this.#options;
     const by = model === undefined ? '' : ` · model ${model}`;
-    this.#print([line([`Toolplane ${VERSION}${by} · /help tells what can be typed, Ctrl-D leaves`, 'dim'])]);
+    this.#print([line([`Toolplane ${VERSION}${by} · /help for commands, Ctrl-D to leave`, 'dim'])]);
   }
 
   async #loop(): Promise<number> {
@@ -143,7 +143,7 @@ export class Chat implements AsyncDisposable {
         if (!this.#terminal.isInteractive) return INTERRUPTED;
         if (isWarned) return 0;
         isWarned = true;
-        this.#print([line(['Ctrl-C again, Ctrl-D or /quit leaves.', 'dim'])]);
+        this.#print([line(['Press Ctrl-C again, Ctrl-D or type /quit to leave.', 'dim'])]);
         continue;
       }
       isWarned = false;
@@ -151,7 +151,7 @@ export class Chat implements AsyncDisposable {
     }
   }
 
-  /** A person has seen what failed; a script has only the exit code. */
+  /** A failed turn sets the exit code only for scripts. */
   #outcome(): number {
     return this.#hasFailedTurn && !this.#terminal.isInteractive ? 1 : 0;
   }
@@ -199,9 +199,9 @@ export class Chat implements AsyncDisposable {
     }
   }
 
-  /** Ctrl-C, or the end of the input, while nobody reads a line. */
+  /** Handles Ctrl-C, or the end of the input, while no read is pending. */
   #stray(key: 'interrupted' | 'ended'): void {
-    // Lines that come through a pipe end long before they are answered.
+    // Piped input ends long before its lines are answered.
     if (key === 'ended' && !this.#terminal.isInteractive) return;
     if (key === 'ended' || this.#turn !== 'running') {
       this.leave(key === 'ended' ? 0 : INTERRUPTED);
@@ -209,8 +209,8 @@ export class Chat implements AsyncDisposable {
     }
     this.#turn = 'stopping';
     const dropped = this.#terminal.isInteractive ? this.#editor.dropQueued().length : 0;
-    const unsent = dropped === 0 ? '' : ` Not sent: ${dropped} queued (the up arrow recalls them).`;
-    this.#print([line([`Interrupting.${unsent} Ctrl-C again leaves at once.`, 'dim'])]);
+    const unsent = dropped === 0 ? '' : ` Not sent: ${dropped} queued (press Up to recall).`;
+    this.#print([line([`Interrupting.${unsent} Press Ctrl-C again to leave immediately.`, 'dim'])]);
     this.#openConversation()
       .client.interrupt()
       .catch((cause) => this.#print([line([messageOf(cause), 'bad'])]));
@@ -251,14 +251,14 @@ export class Chat implements AsyncDisposable {
     if (message.type === 'system' && message.subtype === 'init') this.#refreshServers();
   }
 
-  /** Keeps what servers claim about their tools at hand, so that no question waits for it, and tells which are in trouble. */
+  /** Fetches the status of servers in advance, for permission questions, and reports failed servers. */
   #refreshServers(): void {
     this.#conversation?.client.mcpServerStatus().then(
       (servers) => {
         this.#servers = servers;
         this.#update({ kind: 'learned', servers });
       },
-      // An agent that does not say what is wrong has said of whom.
+      // Without details, the servers of the init message are reported.
       () => this.#update({ kind: 'learned', servers: this.#view.servers }),
     );
   }
@@ -279,11 +279,11 @@ export class Chat implements AsyncDisposable {
   }
 }
 
-/** Holds back the unfinished line of a streamed text while something is typed below it. */
+/** Holds back the last, incomplete line of streamed text while the user types below it. */
 export class FlowBuffer {
   #held = '';
 
-  /** The pieces to print now. While `isTyping`, streamed text comes by whole lines. */
+  /** The pieces to print now. While `isTyping`, streamed text is printed in whole lines. */
   take(pieces: readonly Piece[], isTyping: boolean): readonly Piece[] {
     if (!isTyping && this.#held === '') return pieces;
     return pieces.flatMap((piece) => {
@@ -295,7 +295,7 @@ export class FlowBuffer {
     });
   }
 
-  /** What was held back, to be printed as it is. */
+  /** The held-back text. */
   flush(): readonly Piece[] {
     const text = this.#held;
     this.#held = '';
@@ -303,7 +303,7 @@ export class FlowBuffer {
   }
 }
 
-/** What goes on in a turn that began at `since`: the oldest running call and how far it is, or the model at work. */
+/** The status of a turn that started at `since`: the oldest running call and its progress, or the model. */
 export function statusLine(view: View, since: number, now: number): string {
   const [oldest, ...others] = runningCalls(view.calls);
   const what = oldest ? callText(oldest, now) : `thinking ${elapsed(now - since)}`;

@@ -8,13 +8,13 @@ import { MCP_USAGE, mcpCommand } from './mcp-command.ts';
 import { toolList } from './tool-list.ts';
 import type { Call, CallLog, Totals, View } from './view.ts';
 
-/** What commands work with. */
+/** The context of a slash command. */
 export type CommandContext = {
   readonly client: AgentClient;
   readonly view: View;
-  /** Begins anew: nothing of what was said is remembered. */
+  /** Starts a new conversation. */
   restart(): Promise<void>;
-  /** Keeps a choice for conversations begun anew. */
+  /** Keeps a setting for new conversations. */
   keep(choice: { model?: string; permissionMode?: PermissionMode }): void;
 };
 
@@ -27,9 +27,9 @@ type Command = {
   ): Promise<readonly Piece[] | 'leave'> | readonly Piece[] | 'leave';
 };
 
-/** The chat's own commands, by name; one row each. */
+/** The commands of the chat, by name. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
-  help: { takes: '', description: 'list commands', run: ({ view }) => helpText(view.commands) },
+  help: { takes: '', description: 'list the commands', run: ({ view }) => helpText(view.commands) },
   mcp: {
     takes: MCP_USAGE,
     description: 'server status; reconnect, enable or disable one',
@@ -44,7 +44,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     takes: '',
     description: 'tokens, turns and cost so far',
     run: async ({ client, view }) =>
-      // Not every agent gives an account of its window.
+      // Not every agent reports its context usage.
       usageText(view.totals, await client.getContextUsage({ detail: 'summary' }).catch(() => undefined)),
   },
   explain: {
@@ -55,7 +55,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   model: { takes: '[name]', description: 'show or change the model', run: chooseModel },
   mode: {
     takes: '[mode]',
-    description: `the permission mode: ${PERMISSION_MODES.join(', ')}`,
+    description: `show or change the permission mode: ${PERMISSION_MODES.join(', ')}`,
     run: chooseMode,
   },
   clear: {
@@ -63,13 +63,13 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     description: 'start a new conversation',
     async run({ restart }) {
       await restart();
-      return [line(['A new conversation.', 'dim'])];
+      return [line(['New conversation.', 'dim'])];
     },
   },
-  quit: { takes: '', description: 'exit (also Ctrl-D)', run: () => 'leave' },
+  quit: { takes: '', description: 'leave, like Ctrl-D', run: () => 'leave' },
 };
 
-/** What a line begins with a slash for: a command of the chat, one of the agent (sent as it is), or neither. */
+/** Parses a line: a command of the chat, a prompt (agent commands included), or an unknown command. */
 export function parseCommand(
   text: string,
   agentCommands: readonly string[],
@@ -78,17 +78,17 @@ export function parseCommand(
   | { readonly kind: 'prompt' }
   | { readonly kind: 'unknown'; readonly pieces: readonly Piece[] } {
   const [, name, argument = ''] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
-  // A name with another slash is a path, which may begin a prompt.
+  // A name with another slash is a path at the start of a prompt.
   if (name === undefined || name.includes('/')) return { kind: 'prompt' };
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command) return { kind: 'own', command, argument: argument.trim() };
-  // MCP prompts may have come after the agent last told its commands.
+  // MCP prompts may be newer than the agent's last list of commands.
   if (agentCommands.includes(name) || isMcpToolName(name)) return { kind: 'prompt' };
   const guess = closestCommand(name, [...Object.keys(COMMANDS), ...agentCommands]);
   const hint = guess === undefined ? '' : ` Did you mean /${guess}?`;
   return {
     kind: 'unknown',
-    pieces: [line([`Unknown command /${name}.${hint} /help lists commands.`, 'warn'])],
+    pieces: [line([`Unknown command /${name}.${hint} See /help.`, 'warn'])],
   };
 }
 
@@ -107,7 +107,7 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['why', 'explain'],
 ]);
 
-/** The command that was most likely meant: by another name, by its beginning, or by a slip of the keys. */
+/** The closest command: by synonym, prefix or edit distance. */
 function closestCommand(typed: string, known: readonly string[]): string | undefined {
   const name = typed.toLowerCase();
   const begun = known.find((it) => it.startsWith(name) || (it.length > 2 && name.startsWith(it)));
@@ -119,7 +119,7 @@ function helpText(agentCommands: readonly string[]): Piece[] {
     ([name, { takes, description: does }]) => [`/${name} ${takes}`, does] as const,
   );
   const widest = Math.max(...rows.map(([usage]) => usage.length));
-  // Of two with one name the chat's own is what runs.
+  // Commands of the chat take precedence.
   const others = agentCommands.filter((name) => !Object.hasOwn(COMMANDS, name));
   return [
     ...rows.map(([usage, does]) => line('  ', [usage.padEnd(widest), 'strong'], `  ${does}`)),
@@ -134,27 +134,26 @@ async function chooseModel({ client, view, keep }: CommandContext, name: string)
   if (name !== '') {
     await client.setModel(name);
     keep({ model: name });
-    return [line(`The next answer is by ${name}.`)];
+    return [line(`The next turn uses ${name}.`)];
   }
   const known = (await client.supportedModels()) ?? [];
   const names = known.flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
   return [
-    line(`Model: ${view.init.model ?? 'the first turn will tell'}`),
-    ...(names.length > 0 ? [line([`  there are ${names.join(', ')}`, 'dim'])] : []),
+    line(`Model: ${view.init.model ?? 'known after the first turn'}`),
+    ...(names.length > 0 ? [line([`  available: ${names.join(', ')}`, 'dim'])] : []),
   ];
 }
 
 async function chooseMode({ client, view, keep }: CommandContext, mode: string): Promise<Piece[]> {
   if (mode === '') return [line(`Permission mode: ${view.init.mode ?? 'default'}`)];
   const known = PERMISSION_MODES.find((it) => it.toLowerCase() === mode.toLowerCase());
-  if (!known)
-    return [line([`There is no mode ${mode}: choose one of ${PERMISSION_MODES.join(', ')}`, 'warn'])];
+  if (!known) return [line([`Unknown mode ${mode}: choose one of ${PERMISSION_MODES.join(', ')}`, 'warn'])];
   await client.setPermissionMode(known);
   keep({ permissionMode: known });
   return [line(`Permission mode: ${known}`)];
 }
 
-/** `/explain <tool|last>`: why calls ran or did not, as far as anybody said. A tool may be named by its last part. */
+/** `/explain <tool|last>`: why calls ran or were denied. A tool may be named without its server. */
 export function explain({ calls }: CallLog, what: string): Piece[] {
   const found =
     what === '' || what === 'last'
@@ -178,17 +177,17 @@ function explainCall(call: Call): Piece[] {
 }
 
 const OUTCOMES: Readonly<Record<Call['outcome'], string>> = {
-  running: 'it is running',
-  ok: 'it ran',
-  failed: 'it failed',
-  denied: 'it was denied',
+  running: 'running',
+  ok: 'succeeded',
+  failed: 'failed',
+  denied: 'denied',
 };
 
 function formatVerdict({ verdict, asked }: Call): string {
   if (!verdict) {
     return asked
-      ? 'the question is open'
-      : 'nobody was asked: a rule, the permission mode or a trusted claim allowed it, the agent did not say which';
+      ? 'the question is not answered yet'
+      : 'not asked: a rule, the permission mode or a trusted annotation allowed it; the agent did not report which';
   }
   const { behavior, by, how, reason } = verdict;
   const did = behavior === 'allow' ? 'allowed' : 'denied';
@@ -196,7 +195,7 @@ function formatVerdict({ verdict, asked }: Call): string {
   return `${did}${who}${reason ? `: ${reason}` : ''}`;
 }
 
-/** `/cost`: what was used; `context` is the agent's own account of its window, if it gives one. */
+/** `/cost`: usage so far; `context` is the agent's own report of its context window. */
 export function usageText(totals: Totals, context: Frame | undefined): Piece[] {
   const { prompts, turns, inputTokens, cachedTokens, outputTokens, usd } = totals;
   const money = usd > 0 ? `$${usd.toFixed(usd < 1 ? 4 : 2)}` : 'not known for this model';

@@ -7,7 +7,7 @@ import type { Options } from '../../sdk/options/options.ts';
 
 export type OpenAgent = (options: Options) => Promise<AgentClient>;
 
-/** One agent and the reading of its messages, which goes on between turns too. */
+/** An agent whose messages are read continuously, also between turns. */
 export class ChatConversation implements AsyncDisposable {
   readonly client: AgentClient;
   readonly #pump: Promise<void>;
@@ -27,7 +27,7 @@ export class ChatConversation implements AsyncDisposable {
     return new ChatConversation(await open(options), onMessage);
   }
 
-  /** Sends a prompt; gives the result its turn ends with. One at a time. */
+  /** Runs one turn and returns its result. One turn at a time. */
   async turn(prompt: string): Promise<SDKResultMessage> {
     if (this.#end) throw this.#end.cause;
     const turn = Promise.withResolvers<SDKResultMessage>();
@@ -61,17 +61,17 @@ export class ChatConversation implements AsyncDisposable {
   }
 }
 
-/** Opens an agent for a command. What warns programmers about their options would only puzzle the user of a command. */
+/** Opens an agent for a command, without warnings that address programmers. */
 export function openAgent(options: Options): Promise<AgentClient> {
   return createAgentClient({ ...sdkDeps(), warn: () => {} })(options);
 }
 
-/** Why there would be no model, naming the settings that were looked for; `undefined` if there is one. */
+/** Why no model is configured, naming the settings that were checked; `undefined` if one is. */
 export function missingModel(
   options: Pick<Options, 'model' | 'settings' | 'pathToClaudeCodeExecutable'>,
   env: NodeJS.ProcessEnv,
 ): string | undefined {
-  // Another agent looks elsewhere, and settings may name a model and its key: the first turn will tell.
+  // Another agent has its own settings, and a settings file may name a model and its key.
   if (options.pathToClaudeCodeExecutable !== undefined || options.settings !== undefined) return undefined;
   const place = resolveModelName(firstName(options.model, env.TOOLPLANE_MODEL, env.ANTHROPIC_MODEL), env);
   return place.kind === 'missing' ? place.lookedFor : undefined;

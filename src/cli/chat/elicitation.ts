@@ -3,12 +3,12 @@ import type { ElicitationRequest, ElicitationResult } from '../../sdk/options/op
 import { line, type Piece } from '../terminal/render.ts';
 import type { AskEnd, Asking } from './questions.ts';
 
-/** An answer to a server's question; `mute`: no further question of that server is wanted. */
+/** The answer to an elicitation request; `mute` declines all further requests of the server. */
 type ElicitationEnd = ElicitationResult | 'mute';
 
 const COMMANDS = ['decline', 'mute'] as const;
 
-/** A server's question: its fields one by one, or its address to go to. Ctrl-C cancels, `/decline` says no. */
+/** Asks an elicitation request: field by field, or for consent to a URL. Ctrl-C cancels, `/decline` declines. */
 export async function askElicitation(request: ElicitationRequest, asking: Asking): Promise<ElicitationEnd> {
   asking.print(elicitationQuestion(request));
   if (request.mode === 'url') return askAboutAddress(asking);
@@ -29,16 +29,16 @@ export async function askElicitation(request: ElicitationRequest, asking: Asking
   return fields.length > 0 ? { action: 'accept', content } : askAboutAddress(asking);
 }
 
-/** Who asks stands first: a server may write what it likes into the rest. */
+/** The server's name comes first, since the server controls the rest of the text. */
 function elicitationQuestion({ serverName, message, mode, url }: ElicitationRequest): Piece[] {
   return [
     line(['? ', 'warn'], 'Server ', [serverName, 'strong'], ' asks: ', message),
     ...(mode === 'url' && url ? [line('  ', [url, 'accent'])] : []),
     line([
-      `  Answers go to ${serverName}. Ctrl-C cancels, /decline refuses, /mute refuses all its questions in this session.`,
+      `  Answers go to ${serverName}. Ctrl-C cancels, /decline declines, /mute declines all its requests in this session.`,
       'dim',
     ]),
-    line(['  A line that begins with / is a command; begin an answer with // for a slash.', 'dim']),
+    line(['  A line that starts with / is a command; start an answer with // for a slash.', 'dim']),
   ];
 }
 
@@ -57,7 +57,7 @@ function withoutAnswer(end: Exclude<AskEnd, { kind: 'text' }>): ElicitationEnd {
   return end.name === 'mute' ? 'mute' : { action: 'decline' };
 }
 
-/** One field of a server's form: what it is called, what it takes, what it is if nothing is typed. */
+/** One field of a form: its label, its type and its default. */
 export type FormField = {
   readonly name: string;
   readonly label: string;
@@ -66,7 +66,7 @@ export type FormField = {
   readonly schema: Readonly<Record<string, unknown>>;
 };
 
-/** What a person typed for a field: a value, nothing, or why it cannot be. */
+/** The parsed input of a field: a value, nothing, or an error. */
 type FieldValue =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'left-out' }
@@ -88,7 +88,7 @@ export function parseField({ schema, isRequired }: FormField, typed: string): Fi
   const text = typed.trim();
   if (text === '') {
     if (schema.default !== undefined) return { kind: 'value', value: schema.default };
-    return isRequired ? { kind: 'fault', text: 'it is required' } : { kind: 'left-out' };
+    return isRequired ? { kind: 'fault', text: 'required' } : { kind: 'left-out' };
   }
   if (schema.type === 'array') return readSeveral(schema, text);
   const choices = choicesOf(schema);
@@ -106,7 +106,7 @@ export function parseField({ schema, isRequired }: FormField, typed: string): Fi
 
 type Choice = { readonly value: unknown; readonly title: string };
 
-/** A choice is an `enum` with or without `enumNames`, or a list of `const`s with titles. */
+/** Choices are an `enum` with or without `enumNames`, or a list of `const` with titles. */
 function choicesOf(schema: Readonly<Record<string, unknown>>): Choice[] {
   const titled = schema.oneOf ?? schema.anyOf;
   if (Array.isArray(titled)) {
@@ -149,7 +149,7 @@ function readNumber({ type, minimum, maximum }: Readonly<Record<string, unknown>
   const value = Number(text);
   const what = type === 'integer' ? 'a whole number' : 'a number';
   const isOne = type === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
-  if (!isOne) return { kind: 'fault', text: `it must be ${what}` };
+  if (!isOne) return { kind: 'fault', text: `must be ${what}` };
   if (typeof minimum === 'number' && value < minimum) return { kind: 'fault', text: `at least ${minimum}` };
   if (typeof maximum === 'number' && value > maximum) return { kind: 'fault', text: `at most ${maximum}` };
   return { kind: 'value', value };

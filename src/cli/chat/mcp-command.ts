@@ -6,7 +6,7 @@ import { line, type Piece, type Tone } from '../terminal/render.ts';
 
 type Client = Pick<AgentClient, 'mcpServerStatus' | 'reconnectMcpServer' | 'toggleMcpServer'>;
 
-/** What `/mcp` can do to a server, and how each is confirmed. */
+/** The actions of `/mcp`, and their confirmations. */
 const ACTIONS: Readonly<
   Record<string, { readonly done: string; run(client: Client, server: string): Promise<void> }>
 > = {
@@ -20,7 +20,7 @@ const ACTIONS: Readonly<
 
 export const MCP_USAGE = '[reconnect [server] | enable <server> | disable <server>]';
 
-/** `/mcp`: the servers, or one action on a server. Every input is answered: done, or why not and what to type. */
+/** `/mcp`: lists the servers, or runs one action on a server. */
 export async function mcpCommand(client: Client, argument: string): Promise<readonly Piece[]> {
   const [, word = '', name = ''] = /^(\S*)\s*([\s\S]*)$/.exec(argument.trim()) ?? [];
   const servers = await client.mcpServerStatus();
@@ -39,7 +39,7 @@ export async function mcpCommand(client: Client, argument: string): Promise<read
 async function reconnectAll(client: Client, servers: readonly McpServerStatus[]): Promise<readonly Piece[]> {
   const lost = servers.filter(({ status }) => status !== 'connected' && status !== 'disabled');
   if (lost.length === 0) {
-    return [line(`No server has to be reconnected. Usage: /mcp reconnect <server>. ${namesOf(servers)}`)];
+    return [line(`No server needs to be reconnected. Usage: /mcp reconnect <server>. ${namesOf(servers)}`)];
   }
   const outcomes = await Promise.allSettled(lost.map(({ name }) => client.reconnectMcpServer(name)));
   const pieces = outcomes.map((outcome, index) => {
@@ -71,13 +71,11 @@ function unknownServer(name: string, servers: readonly McpServerStatus[]): Piece
     servers.map((server) => server.name),
   );
   const hint = guess ? ` Did you mean ${guess}?` : '';
-  return [line([`No server is called ${name}.${hint} ${namesOf(servers)}`, 'warn'])];
+  return [line([`Unknown server ${name}.${hint} ${namesOf(servers)}`, 'warn'])];
 }
 
 function namesOf(servers: readonly McpServerStatus[]): string {
-  return servers.length === 0
-    ? 'There are no servers.'
-    : `Servers: ${servers.map(({ name }) => name).join(', ')}`;
+  return servers.length === 0 ? 'No servers.' : `Servers: ${servers.map(({ name }) => name).join(', ')}`;
 }
 
 const TONES: Readonly<Record<string, Tone>> = {
@@ -88,7 +86,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   disabled: 'dim',
 };
 
-/** Of those that are configured and may not be started, in the words of `toolplane mcp list`. */
+/** States of servers that may not be started, as `toolplane mcp list` names them. */
 const NOT_STARTED: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
   pending: ['pending approval', 'warn'],
   rejected: ['rejected', 'dim'],
@@ -97,12 +95,10 @@ const NOT_STARTED: Readonly<Record<string, readonly [word: string, tone: Tone]>>
   broken: ['broken', 'bad'],
 };
 
-/** `/mcp`: every server, how it is, and what is wrong with it. */
+/** `/mcp`: every server with its status and error. */
 export function serverList(servers: readonly McpServerStatus[]): Piece[] {
   if (servers.length === 0) {
-    return [
-      line('There are no servers. Add one with toolplane mcp add, or name some with --mcp-config <file>.'),
-    ];
+    return [line('No servers. Add one with toolplane mcp add, or use --mcp-config <file>.')];
   }
   const widest = Math.max(...servers.map(({ name }) => name.length));
   return servers.flatMap((server) => {
@@ -121,7 +117,7 @@ function stateOf({ status, config, configured = '' }: McpServerStatus): readonly
   const aside =
     status === 'disabled' && Object.hasOwn(NOT_STARTED, configured) ? NOT_STARTED[configured] : undefined;
   if (aside) return aside;
-  // A server that nobody asked for yet is not late.
+  // An on-demand server is not late.
   const waits = status === 'pending' && config?.start === 'on-demand';
-  return [waits ? 'waits (connect_mcp connects it)' : status, TONES[status] ?? 'plain'];
+  return [waits ? 'idle (connect_mcp connects it)' : status, TONES[status] ?? 'plain'];
 }

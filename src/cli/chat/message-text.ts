@@ -3,7 +3,7 @@ import type { SDKResultMessage, UserBlock } from '../../protocol/agent-message.t
 import { line, type Piece } from '../terminal/render.ts';
 import { sanitizeLine, truncateToWidth } from '../terminal/text.ts';
 
-/** A call's input in a few words: `a: 2, b: 40`. It may be long; the screen cuts it. */
+/** The input of a call on one line: `a: 2, b: 40`. Rendering truncates it. */
 export function inputSummary(input: unknown): string {
   if (!isRecord(input)) return input === undefined ? '' : jsonOf(input);
   return Object.entries(input)
@@ -11,7 +11,7 @@ export function inputSummary(input: unknown): string {
     .join(', ');
 }
 
-/** The first line of what a tool gave, and how many there are. */
+/** The first line of a tool result, and the number of further lines. */
 export function resultSummary(content: string | readonly UserBlock[] | undefined): string {
   const text = typeof content === 'string' ? content : (content ?? []).map(textOf).join('\n');
   const lines = text.split('\n').filter((row) => row.trim() !== '');
@@ -19,7 +19,7 @@ export function resultSummary(content: string | readonly UserBlock[] | undefined
   return rest.length === 0 ? first : `${first} (+${rest.length} lines)`;
 }
 
-/** A time as people say it; `ms` may be anything from 0. */
+/** A duration: `4.2 s`, `1 min 05 s`. */
 export function elapsed(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
@@ -36,10 +36,10 @@ function jsonOf(value: unknown): string {
   return JSON.stringify(value) ?? String(value);
 }
 
-/** How far a call is, by its server's own measure. */
+/** The progress of a call, in units of the server. */
 export type Progress = { readonly done?: number; readonly total?: number; readonly message?: string };
 
-/** Reads what a server told of its progress, in MCP's words; `undefined` if that is nothing. */
+/** Parses a progress notification; `undefined` if it has no usable field. */
 export function parseProgress(notification: unknown): Progress | undefined {
   if (!isRecord(notification)) return undefined;
   const { progress: done, total, message } = notification;
@@ -51,7 +51,7 @@ export function parseProgress(notification: unknown): Progress | undefined {
   return Object.keys(progress).length > 0 ? progress : undefined;
 }
 
-/** A percentage if there is a total, else a count; then the message, as far as a status has room for it. */
+/** A percentage if the total is known, else a count; then the truncated message. */
 export function progressText({ done, total, message }: Progress): string {
   const parts = [
     ...(done === undefined ? [] : [total === undefined ? String(done) : percentage(done / total)]),
@@ -70,7 +70,7 @@ function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
-/** Formats an `api_retry` message: which endpoint failed, why, and when the next try is or which model is asked instead. Other agents name no endpoint. */
+/** Formats an `api_retry` message: the endpoint, the error, and the next retry or the fallback model. Other agents name no endpoint. */
 export function retryText(notice: Readonly<Record<string, unknown>>): string {
   const { attempt, max_retries, retry_delay_ms, fallback_model } = notice;
   if (typeof fallback_model === 'string')
@@ -89,7 +89,7 @@ function isInformative(value: unknown): boolean {
   return typeof value === 'number' || (typeof value === 'string' && value !== '' && value !== 'unknown');
 }
 
-/** The end of a turn: nothing if it went well and was heard, else what went wrong. */
+/** The end of a turn: nothing if it succeeded and its text was shown, else the failure. */
 export function resultPieces(result: SDKResultMessage, hasText: boolean): Piece[] {
   if (result.subtype === 'success') {
     if (result.is_error) return [line([`✗ ${result.result}`, 'bad'])];
@@ -98,7 +98,7 @@ export function resultPieces(result: SDKResultMessage, hasText: boolean): Piece[
   return failureTexts(result).map((text) => line([`✗ ${text}`, 'bad']));
 }
 
-/** Why a turn failed, for people; never empty. */
+/** Why a turn failed; never empty. */
 export function failureTexts(result: SDKResultMessage): string[] {
   if (result.subtype === 'success') return [result.result || 'The turn failed'];
   const notification = (result.errors ?? []).filter((text) => text !== '');
@@ -108,7 +108,7 @@ export function failureTexts(result: SDKResultMessage): string[] {
 }
 
 const FAILURES: Readonly<Record<string, string>> = {
-  error_max_turns: 'The turn took as many rounds as it may',
+  error_max_turns: 'The turn reached its maximum number of model requests',
   error_max_budget_usd: 'The budget is used up',
   error_during_execution: 'The turn was interrupted or failed',
 };

@@ -5,18 +5,18 @@ import type { Asking } from './questions.ts';
 import { formatRules } from './unattended.ts';
 import type { Verdict } from './view.ts';
 
-/** One call that somebody has to allow. */
+/** A call that requires approval. */
 export type PermissionRequest = {
   readonly tool: string;
   readonly input: Record<string, unknown>;
   readonly context: Omit<Parameters<CanUseTool>[2], 'signal'>;
-  /** What its server claims about the tool: `reads only`, `destructive`. */
+  /** Annotations of the tool: `reads only`, `destructive`. */
   readonly claims: readonly string[];
 };
 
 export type PermissionAnswer = { readonly result: PermissionResult; readonly verdict: Verdict };
 
-/** Asks until there is an answer. Ctrl-C, or the end of the input, is a no; the turn goes on and the model is told. */
+/** Asks until there is an answer. Ctrl-C and the end of the input deny the call; the turn continues. */
 export async function askPermission(request: PermissionRequest, asking: Asking): Promise<PermissionAnswer> {
   const always = alwaysUpdates(request);
   const session = always && sessionUpdates(always);
@@ -39,7 +39,7 @@ export async function askPermission(request: PermissionRequest, asking: Asking):
   }
 }
 
-/** What a person must know to decide: who wants to run what, with what, and why it is asked. */
+/** The question: the tool, its server and arguments, and why approval is required. */
 export function permissionQuestion(
   { tool, input, context, claims }: PermissionRequest,
   most: number,
@@ -66,7 +66,7 @@ export function permissionQuestion(
   ];
 }
 
-/** Where a server was named, as people know it; one of this command's own flags needs no word. */
+/** The source of a server; a server from a flag of this command has none. */
 function sourceText(source: string): string {
   const label = SOURCES.get(source) ?? source;
   return label === '' ? '' : ` (${label})`;
@@ -76,18 +76,18 @@ const SOURCES: ReadonlyMap<string, string> = new Map([
   ['dynamic', ''],
   ['sdk', 'in this program'],
   ['project', 'from this project'],
-  ['local', 'from this project, for you'],
+  ['local', 'from .toolplane/settings.local.json'],
   ['user', 'from your settings'],
   ['enterprise', 'from your organisation'],
   ['managed', 'from your organisation'],
 ]);
 
 const FIRST_LINES = 15;
-const REFUSED = 'The user said no.';
+const REFUSED = 'The user denied the call.';
 const DISMISSED = 'The user dismissed the question.';
 const WITHDRAWN = 'The question was withdrawn.';
 
-/** What "always" changes: the agent's own suggestions, or a rule for this tool and conversation; nothing if no rule helps. */
+/** The updates for "always": the agent's suggestions, or a session rule for this tool; undefined if no rule can allow it. */
 function alwaysUpdates({ tool, context }: PermissionRequest): PermissionUpdate[] | undefined {
   const { suggestions, suppressAlwaysAllowRule, serverPolicyAskOnly, toolChange } = context;
   if (suppressAlwaysAllowRule || serverPolicyAskOnly || toolChange) return undefined;
@@ -95,7 +95,7 @@ function alwaysUpdates({ tool, context }: PermissionRequest): PermissionUpdate[]
   return [{ type: 'addRules', rules: [{ toolName: tool }], behavior: 'allow', destination: 'session' }];
 }
 
-/** The same for as long as the session lasts; undefined if it is for no longer anyway. */
+/** The same updates for this session only; undefined if they are already. */
 function sessionUpdates(always: readonly PermissionUpdate[]): PermissionUpdate[] | undefined {
   const isLasting = always.some(({ destination }) => destination !== 'session' && destination !== 'cliArg');
   return isLasting ? always.map((update) => ({ ...update, destination: 'session' })) : undefined;
@@ -117,9 +117,9 @@ function choices(
 const PLACES: Readonly<Record<string, string>> = {
   session: 'for this conversation',
   cliArg: 'for this conversation',
-  localSettings: 'in this project, for you',
-  projectSettings: 'in this project, for all',
-  userSettings: 'everywhere',
+  localSettings: 'saved in .toolplane/settings.local.json',
+  projectSettings: 'saved in .toolplane/settings.json',
+  userSettings: 'saved in ~/.toolplane/settings.json',
 };
 
 function whatAlways(updates: readonly PermissionUpdate[]): string {

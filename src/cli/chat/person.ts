@@ -9,10 +9,10 @@ import type { Unattended } from './unattended.ts';
 
 type PersonDeps = {
   readonly questions: Questions;
-  /** Answers instead if nobody is at the terminal. */
+  /** Answers if there is no terminal. */
   readonly unattended: Pick<Unattended, 'canUseTool' | 'onElicitation'> | undefined;
   now(): number;
-  /** What a server claims about the tool. */
+  /** Annotations of the tool. */
   claims(tool: string): readonly string[];
   onEvent(event: ViewEvent): void;
   print(pieces: readonly Piece[]): void;
@@ -20,10 +20,10 @@ type PersonDeps = {
 
 const WITHDRAWN = 'The question was withdrawn.';
 
-/** The person at the terminal as an agent asks them; one who is away says no. */
+/** Asks the user at the terminal for permissions and elicitation; without a terminal every request is denied. */
 export class Person {
   readonly #deps: PersonDeps;
-  /** Servers whose questions are refused until the chat ends. */
+  /** Servers whose requests are declined until the chat ends. */
   readonly #muted = new Set<string>();
 
   constructor(world: PersonDeps) {
@@ -32,7 +32,7 @@ export class Person {
 
   readonly canUseTool: CanUseTool = async (tool, input, { signal, ...context }) => {
     const { questions, unattended: away, now, claims, onEvent: happened } = this.#deps;
-    // What the model said before it wanted this comes first.
+    // Text of the model before this call is printed first.
     await setImmediate();
     const { toolUseID: id, decisionReason: reason, mcpServer } = context;
     const about = { ...(reason !== undefined && { reason }), ...(mcpServer && { server: mcpServer.name }) };
@@ -55,7 +55,7 @@ export class Person {
       const end = await askElicitation(request, asking);
       if (end !== 'mute') return end;
       this.#muted.add(serverName);
-      print([line([`Server ${serverName} is muted: its questions are refused in this session.`, 'dim'])]);
+      print([line([`Server ${serverName} is muted: its requests are declined in this session.`, 'dim'])]);
       return { action: 'decline' } as const;
     }, context.signal);
     return answer ?? { action: 'cancel' };

@@ -1,15 +1,15 @@
 import type { LineEditor, ReadEnd } from '../terminal/line-editor.ts';
 import { line, type Piece } from '../terminal/render.ts';
 
-/** How a question was answered; `command` is one that the question itself offered. */
+/** The end of a question; `command` is one of the question's own commands. */
 export type AskEnd = ReadEnd | { readonly kind: 'command'; readonly name: string };
 
-/** What a question may do while it is its turn. */
+/** What a dialogue may do while it has the terminal. */
 export type Asking = {
   print(pieces: readonly Piece[]): void;
   /**
-   * One line from the person, or how there came none. A line that begins with a slash is a command of the chat or one of
-   * `own`, never an answer; `//` begins an answer with a slash.
+   * Reads one line. A line that starts with a slash is a command of the chat or one of
+   * `own`, never an answer; `//` starts an answer with a slash.
    */
   ask(prompt: string, own?: readonly string[]): Promise<AskEnd>;
 };
@@ -17,13 +17,13 @@ export type Asking = {
 export type QuestionsDeps = {
   readonly editor: Pick<LineEditor, 'read' | 'untilNotTyping'>;
   print(pieces: readonly Piece[]): void;
-  /** Runs a command that was typed into a question. */
+  /** Runs a slash command that was typed at a question. */
   command(text: string): Promise<void>;
 };
 
-const WAITING = 'A question waits until your line is sent or cleared (Ctrl-C).';
+const WAITING = 'A question is waiting: send or clear (Ctrl-C) your line first.';
 
-/** Questions to the person at the terminal, one at a time in the order they came. */
+/** Asks questions at the terminal, one at a time, in order. */
 export class Questions {
   readonly #deps: QuestionsDeps;
   #last: Promise<unknown> = Promise.resolve();
@@ -32,11 +32,11 @@ export class Questions {
     this.#deps = world;
   }
 
-  /** Waits for its turn, then holds the dialogue; `undefined` if the question was withdrawn before it began. */
+  /** Waits for its turn, then runs the dialogue; `undefined` if the question was withdrawn before. */
   async hold<T>(dialogue: (asking: Asking) => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     const { editor, print } = this.#deps;
     const turn = this.#last.then(async () => {
-      // The rest of a line that is being typed must not become an answer.
+      // A line that is partly typed must not become an answer.
       await editor.untilNotTyping(signal, () => print([line([WAITING, 'warn'])]));
       if (signal.aborted) return undefined;
       return dialogue({ print, ask: (prompt, own = []) => this.#ask(prompt, own, signal) });
@@ -57,7 +57,7 @@ export class Questions {
   }
 }
 
-/** Tells answers from commands. A name with another slash is a path, which is an answer. */
+/** Parses an answer or a command. A name with another slash is a path, which is an answer. */
 export function parseAnswer(
   typed: string,
 ): { readonly kind: 'answer'; readonly text: string } | { readonly kind: 'command'; readonly name: string } {

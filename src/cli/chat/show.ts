@@ -24,7 +24,7 @@ import {
   type View,
 } from './view.ts';
 
-/** What happened: a message came, or the person at the terminal did something. */
+/** A message of the agent, or an action of the user. */
 export type ViewEvent =
   | { readonly kind: 'prompted' }
   | { readonly kind: 'received'; readonly message: SDKMessage; readonly at: number }
@@ -32,7 +32,7 @@ export type ViewEvent =
   | { readonly kind: 'asked'; readonly id: string; readonly reason?: string; readonly server?: string }
   | { readonly kind: 'decided'; readonly id: string; readonly verdict: Verdict; readonly at: number };
 
-/** What an event changes, and what it makes to print. */
+/** Applies an event to the view; returns the new view and the output. */
 export function show(view: View, event: ViewEvent): Shown {
   switch (event.kind) {
     case 'prompted':
@@ -48,7 +48,7 @@ export function show(view: View, event: ViewEvent): Shown {
     }
     case 'decided': {
       const { id, verdict, at } = event;
-      // How long a person thought is not how long the tool took.
+      // The time of the decision is not part of the tool's duration.
       return quiet({ ...view, calls: changeCall(decideCall(view.calls, id, verdict), id, { since: at }) });
     }
     case 'received':
@@ -88,7 +88,7 @@ function stream(view: View, event: Record<string, unknown>): Shown {
   if (event.type === 'content_block_start') {
     const { type } = event.content_block as { type?: unknown };
     if (type !== 'text') return quiet(view);
-    // What was cut off by its length goes on in the middle of a word.
+    // A reply that was cut off at its maximum length continues in the middle of a word.
     return { view: { ...view, wasCutOff: false }, pieces: view.wasCutOff ? [] : [{ kind: 'break' }] };
   }
   const delta = event.type === 'content_block_delta' ? (event.delta as { text?: unknown }) : undefined;
@@ -158,7 +158,7 @@ function quiet(view: View): Shown {
 
 type Notice = Readonly<Record<string, unknown>>;
 
-/** Messages that are neither the model's, nor a tool's, nor a turn's end. Kinds nobody knows here change nothing. */
+/** System messages. Unknown subtypes are ignored. */
 function noticePieces(view: View, message: SDKMessage, at: number): Shown {
   const notice = message as Notice;
   const take = notice.type === 'system' ? NOTICES[String(notice.subtype)] : undefined;
@@ -175,7 +175,7 @@ const NOTICES: Readonly<Record<string, (view: View, notice: Notice, at: number) 
   permission_decided: (view, notice, at) =>
     decided(view, notice, notice.behavior === 'allow' ? 'allow' : 'deny', at),
   api_retry: (view, notice) => ({ view, pieces: [line([retryText(notice), 'warn'])] }),
-  compact_boundary: (view) => ({ view, pieces: [line(['The conversation was shortened', 'dim'])] }),
+  compact_boundary: (view) => ({ view, pieces: [line(['The conversation was compacted', 'dim'])] }),
   informational: (view, { content, level }) => ({
     view,
     pieces: level === 'info' ? [] : textPieces(content, level === 'warning' ? 'warn' : 'dim'),
@@ -187,7 +187,7 @@ const NOTICES: Readonly<Record<string, (view: View, notice: Notice, at: number) 
   }),
 };
 
-/** The names in a list of slash commands, which agents give as names or as objects. */
+/** The names of slash commands, which agents send as strings or as objects. */
 export function commandNames(commands: unknown): string[] {
   if (!Array.isArray(commands)) return [];
   return commands.flatMap((it) => {
@@ -220,13 +220,13 @@ function decided(view: View, notice: Notice, behavior: 'allow' | 'deny', at: num
   const id = String(tool_use_id);
   const why = typeof reason === 'string' ? reason : typeof message === 'string' ? message : undefined;
   const verdict = { behavior, by: 'agent' as const, ...(why !== undefined && { reason: why }) };
-  // A call begins when it is decided: those before it in the reply may have taken their time.
+  // A call starts when it is decided, after the calls before it in the reply.
   const calls = changeCall(decideCall(view.calls, id, verdict), id, { since: at });
   const { verdict: kept, asked } = knownOf(calls, id);
   if (kept === verdict || why === undefined || asked?.reason !== undefined) {
     return { view: { ...view, calls }, pieces: [] };
   }
-  // What was answered here was asked for the reason that the agent gives.
+  // The agent's reason is why the user was asked.
   const known = { ...asked, reason: why.replace(/^canUseTool answered: /, '') };
   return { view: { ...view, calls: changeCall(calls, id, { asked: known }) }, pieces: [] };
 }

@@ -4,7 +4,7 @@ import { line, type Piece } from '../terminal/render.ts';
 
 type Annotations = Readonly<Record<string, boolean>>;
 
-/** What a server claims about a tool, in words; agents tell the hints with or without `Hint`. */
+/** Annotations of a tool for display; agents send the hints with or without `Hint`. */
 export function claimsOf(annotations: Annotations | undefined): string[] {
   const isTrue = (name: string) => annotations?.[name] === true || annotations?.[`${name}Hint`] === true;
   return [
@@ -15,7 +15,7 @@ export function claimsOf(annotations: Annotations | undefined): string[] {
   ];
 }
 
-/** The claims about the tool that a model knows by this name. */
+/** The annotations of the tool with this full name. */
 export function claimsAbout(servers: readonly McpServerStatus[], tool: string): string[] {
   for (const { name, tools = [] } of servers) {
     const found = tools.find((it) => mcpToolName(name, it.name) === tool);
@@ -24,7 +24,7 @@ export function claimsAbout(servers: readonly McpServerStatus[], tool: string): 
   return [];
 }
 
-/** `/tools`: the names a model knows, by server; `offered` is what the last turn began with. */
+/** `/tools`: the tool names by server; `offered` are the tools at the start of the last turn. */
 export function toolList(servers: readonly McpServerStatus[], offered: readonly string[]): Piece[] {
   const listed = servers.flatMap(({ name, tools = [] }) =>
     tools.length === 0
@@ -34,7 +34,7 @@ export function toolList(servers: readonly McpServerStatus[], offered: readonly 
   const own = offered.filter((name) => !isMcpToolName(name));
   const builtIn = own.length === 0 ? [] : [line(['built in', 'strong']), ...own.map((name) => row(name, {}))];
   const all = [...builtIn, ...listed];
-  return all.length > 0 ? all : [line('There are no tools.')];
+  return all.length > 0 ? all : [line('No tools.')];
 }
 
 function row(

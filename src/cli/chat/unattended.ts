@@ -4,11 +4,11 @@ import type { CanUseTool, OnElicitation } from '../../sdk/options/options.ts';
 
 const NON_INTERACTIVE = 'Permission required, but this run is non-interactive';
 
-/** Answers for a person who is not there, and remembers what they would have been asked. */
+/** Denies every request of a non-interactive run, and records what would have been asked. */
 export class Unattended {
   readonly #rules = new Map<string, Set<string>>();
   readonly #servers = new Set<string>();
-  /** Why calls were denied that no rule would allow, by tool. */
+  /** Reasons of denied calls that no rule can allow, by tool. */
   readonly #others = new Map<string, string>();
 
   readonly #onDenied: (toolUseId: string, reason: string) => void;
@@ -20,7 +20,7 @@ export class Unattended {
   readonly canUseTool: CanUseTool = async (tool, _, context) => {
     const { suggestions = [], toolUseID, toolChange, suppressAlwaysAllowRule, decisionReason } = context;
     if (toolChange || suppressAlwaysAllowRule) {
-      const why = decisionReason ?? 'it has to be asked about';
+      const why = decisionReason ?? 'approval is required for every call';
       const text = toolChange ? `${why}; to accept it: ${acceptCommand(toolChange)}` : why;
       this.#others.set(tool, text);
       return this.#deny(toolUseID, `${NON_INTERACTIVE}: ${text}`);
@@ -38,17 +38,17 @@ export class Unattended {
     return { action: 'decline' };
   };
 
-  /** One line for each thing that would have been asked. */
+  /** One line for each request that was denied. */
   get lines(): string[] {
     return [
       ...[...this.#rules].map(
         ([tool, rules]) =>
-          `${tool} was denied because this run is non-interactive: allow it with ${flagsFor(rules)}`,
+          `${tool} was denied because this run is non-interactive; allow it with ${flagsFor(rules)}`,
       ),
       ...[...this.#others].map(
         ([tool, why]) => `${tool} was denied because this run is non-interactive: ${why}`,
       ),
-      ...[...this.#servers].map((server) => `server ${server} asked something and was declined`),
+      ...[...this.#servers].map((server) => `server ${server} requested input, which was declined`),
     ];
   }
 
@@ -62,7 +62,7 @@ function flagsFor(rules: ReadonlySet<string>): string {
   return [...rules].map((rule) => `--allowedTools '${rule.replaceAll("'", "'\\''")}'`).join(' ');
 }
 
-/** The rules of these changes as `--allowedTools` takes them: `mcp__docs__search`, `Bash(git log:*)`. */
+/** The rules of these updates in the format of `--allowedTools`: `mcp__docs__search`, `Bash(git log:*)`. */
 export function formatRules(updates: readonly PermissionUpdate[]): string[] {
   return updates.flatMap((update) =>
     'rules' in update

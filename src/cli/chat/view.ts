@@ -3,23 +3,23 @@ import type { SDKResultMessage } from '../../protocol/agent-message.ts';
 import type { Piece } from '../terminal/render.ts';
 import type { Progress } from './message-text.ts';
 
-/** Everything the chat knows of its conversation. */
+/** The state of a conversation as the chat shows it. */
 export type View = {
   readonly init: { readonly model?: string; readonly mode?: string; readonly tools: readonly string[] };
   /** Slash commands of the agent, without the slash. */
   readonly commands: readonly string[];
-  /** As the last turn began with them. */
+  /** The servers at the start of the last turn. */
   readonly servers: readonly ServerHealth[];
-  /** What is wrong with servers, by name, as far as it was told. */
+  /** Reported failures of servers, by name. */
   readonly faults: Readonly<Record<string, string>>;
   readonly calls: CallLog;
   readonly totals: Totals;
-  /** The message whose text is being streamed, and those whose text was shown that way. */
+  /** The message that is being streamed, and those that were. */
   readonly streaming?: string;
   readonly streamed: ReadonlySet<string>;
-  /** Whether the last reply ended because it was too long, so that the next one goes on with it. */
+  /** Whether the last reply was cut off at its maximum length, so that the next one continues it. */
   readonly wasCutOff: boolean;
-  /** Whether the model said anything since the last prompt. */
+  /** Whether text was shown since the last prompt. */
   readonly hasText: boolean;
 };
 
@@ -46,19 +46,19 @@ export const EMPTY_VIEW: View = {
   hasText: false,
 };
 
-/** What a change makes of the view, and what it makes to print. */
+/** A new view and the output. */
 export type Shown = { readonly view: View; readonly pieces: readonly Piece[] };
 
-/** Why a call ran or did not, as far as anybody said. */
+/** The permission decision of a call. */
 export type Verdict = {
   readonly behavior: 'allow' | 'deny';
-  /** Who decided: the person at this terminal, nobody because none is there, the agent, or none: the question was withdrawn. */
+  /** The decider: the user at this terminal, `nobody` in a non-interactive run, the agent, or none because the question was withdrawn. */
   readonly by: 'you' | 'nobody' | 'agent' | 'withdrawn';
   readonly how?: 'once' | 'for this session' | 'always';
   readonly reason?: string;
 };
 
-/** One tool call of the conversation, from the model's wish to its outcome. */
+/** One tool call of the conversation. */
 export type Call = {
   readonly id: string;
   readonly name: string;
@@ -66,14 +66,14 @@ export type Call = {
   readonly isNested: boolean;
   readonly since: number;
   readonly outcome: 'running' | 'ok' | 'failed' | 'denied';
-  /** Why it was asked about, if it was. */
+  /** The permission question, if there was one. */
   readonly asked?: { readonly reason?: string; readonly server?: string };
   readonly verdict?: Verdict;
-  /** How far it is, as its server says. */
+  /** The last progress notification of the server. */
   readonly progress?: Progress;
 };
 
-/** What is known of calls, newest last; of those the model did not tell yet, what was asked and decided. */
+/** The calls, newest last; `early` has questions and decisions about calls whose message has not arrived yet. */
 export type CallLog = {
   readonly calls: readonly Call[];
   readonly early: Readonly<Record<string, Partial<Call>>>;
@@ -86,7 +86,7 @@ export function addCall({ calls, early }: CallLog, call: Call): CallLog {
   return { calls: [...calls.slice(-KEPT + 1), { ...call, ...known }], early: others };
 }
 
-/** Changes the call with this id. A question may overtake the message with its call, so one that is not there is awaited. */
+/** Updates the call with this id. A question may arrive before the message with its call; the update is kept until then. */
 export function changeCall({ calls, early }: CallLog, id: string, change: Partial<Call>): CallLog {
   const index = calls.findLastIndex((call) => call.id === id);
   const before = calls[index];
@@ -94,7 +94,7 @@ export function changeCall({ calls, early }: CallLog, id: string, change: Partia
   return { calls, early: { ...early, [id]: { ...early[id], ...change } } };
 }
 
-/** Keeps who decided about a call. What was answered here outweighs what the agent tells of it, whichever comes first. */
+/** Records the decision of a call. A decision made here takes precedence over the agent's report of it. */
 export function decideCall(log: CallLog, id: string, verdict: Verdict): CallLog {
   const before = knownOf(log, id).verdict;
   return before && PRIORITIES[before.by] > PRIORITIES[verdict.by] ? log : changeCall(log, id, { verdict });
@@ -106,7 +106,7 @@ export function findCall({ calls }: CallLog, id: string): Call | undefined {
   return calls.findLast((call) => call.id === id);
 }
 
-/** What is known of a call, also of one that the model did not tell yet. */
+/** What is known of a call, also before its message has arrived. */
 export function knownOf(log: CallLog, id: string): Partial<Call> {
   return findCall(log, id) ?? log.early[id] ?? {};
 }
@@ -115,18 +115,18 @@ export function runningCalls({ calls }: CallLog): readonly Call[] {
   return calls.filter(({ outcome }) => outcome === 'running');
 }
 
-/** What the conversation has used so far. */
+/** The usage of the conversation so far. */
 export type Totals = {
   readonly prompts: number;
   readonly turns: number;
   readonly inputTokens: number;
   readonly cachedTokens: number;
   readonly outputTokens: number;
-  /** As the agent counts it; agents that do not know prices say 0. */
+  /** The cost that the agent reports; 0 if it does not know prices. */
   readonly usd: number;
 };
 
-/** Tokens are told for each turn, money for the conversation so far. */
+/** Results report tokens per turn, and the cost of the whole conversation. */
 export function addResult(totals: Totals, result: SDKResultMessage): Totals {
   const { usage } = result;
   const cached = usage.cache_read_input_tokens ?? 0;
@@ -140,16 +140,16 @@ export function addResult(totals: Totals, result: SDKResultMessage): Totals {
   };
 }
 
-/** How a server is, and what is wrong with it if anybody said. */
+/** The status of a server, and its error if known. */
 export type ServerHealth = { readonly name: string; readonly status: string; readonly error?: string };
 
-/** What is wrong with each server, by name, and the lines about what was not told yet. */
+/** The failures of servers by name, and a line for each new failure. */
 type ServerFaults = {
   readonly faults: Readonly<Record<string, string>>;
   readonly lines: readonly string[];
 };
 
-/** Tells of servers that cannot be used, each fault once; one that is well again is forgotten. */
+/** Lists servers that cannot be used, each failure once until the server recovers. */
 export function serverFaults(
   reported: Readonly<Record<string, string>>,
   servers: readonly ServerHealth[],
@@ -164,13 +164,13 @@ export function serverFaults(
   };
 }
 
-/** The servers an `init` message names. */
+/** The servers of an `init` message. */
 export function serversOf({ mcp_servers }: Readonly<Record<string, unknown>>): ServerHealth[] {
   const all = Array.isArray(mcp_servers) ? mcp_servers : [];
   return all.filter(isRecord).map(({ name, status }) => ({ name: String(name), status: String(status) }));
 }
 
-/** A fault that names its server would name it twice. */
+/** Removes the server's name, which the line already has. */
 function faultText(name: string, status: string, error: string | undefined): string {
   return error ? `${status}: ${error.replace(`MCP server "${name}": `, '')}` : status;
 }

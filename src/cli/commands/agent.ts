@@ -9,10 +9,10 @@ import { ExitCode } from '../output/failure.ts';
 import { claimStdout, flushed } from '../output/output.ts';
 import { sanitize } from '../terminal/text.ts';
 
-/** The longest line a program may send, in characters: a prompt with images is long. */
+/** Maximum length of an input line in characters; a prompt with images is long. */
 const MAX_LINE_LENGTH = 64 * 1024 * 1024;
 
-/** `toolplane agent`: the host half as a process, driven over stdin and stdout by whichever SDK speaks the protocol. */
+/** `toolplane agent`: the agent as a process that an SDK controls over stdin and stdout. */
 export function defineAgent(command: Command): void {
   command
     .usage('[flags]')
@@ -26,7 +26,7 @@ export function defineAgent(command: Command): void {
     });
 }
 
-/** Ends when the program has gone and its turns are done, or with a signal. */
+/** Runs until the program has closed stdin and its turns are done, or until a signal. */
 async function runAgent(argv: readonly string[], output: Writable): Promise<void> {
   const [{ launch }, { parseFlags }] = await Promise.all([
     import('../../agent/launch/launch.ts'),
@@ -56,6 +56,6 @@ async function runAgent(argv: readonly string[], output: Writable): Promise<void
   }
 
   function onNoise(): void {
-    note('a line that is no JSON object was skipped');
+    note('skipped an input line that is not a JSON object');
   }
 }

@@ -21,7 +21,7 @@ export function defineChat(command: Command): void {
   });
 }
 
-/** A chat in the terminal of this process; gives its exit code. */
+/** Runs a chat in the terminal of this process; returns its exit code. */
 export async function startChat(given: Options, env: NodeJS.ProcessEnv): Promise<number> {
   const left = await approveFirst(given, env);
   if (left !== undefined) return left;
@@ -30,12 +30,12 @@ export async function startChat(given: Options, env: NodeJS.ProcessEnv): Promise
   if (missing !== undefined && !terminal.isInteractive) {
     return fail(missing);
   }
-  // A terminal that has gone takes stderr along.
+  // stderr is closed together with the terminal.
   process.stderr.on('error', () => {});
   const talk = new Chat(terminal, openAgent);
   using _signals = heeded({
     SIGINT: () => talk.interrupt(),
-    // The terminal must be left as it was found.
+    // The terminal is restored before exit.
     SIGTERM: () => talk.leave(143),
     SIGHUP: () => talk.leave(129),
   });
@@ -50,11 +50,11 @@ export async function startChat(given: Options, env: NodeJS.ProcessEnv): Promise
   }
 }
 
-/** The rehearsal model is no model: nobody should find out by its answers. */
+/** The rehearsal model is not an LLM, so the user is asked before it is used. */
 async function offerRehearsal(talk: Chat, given: Options, missing: string): Promise<Options | undefined> {
   const question = [
     line([missing, 'warn']),
-    line('The rehearsal model follows a few fixed phrases, offline.'),
+    line('The rehearsal model is an offline stand-in that understands a few fixed phrases.'),
   ];
   const answer = await talk.ask(question, 'rehearse? (y or n) ');
   return /^\s*y(es)?\s*$/i.test(answer ?? '') ? { ...given, model: 'rehearsal' } : undefined;
@@ -75,9 +75,9 @@ function fail(text: string): 1 {
   return 1;
 }
 
-/** Asks the person about what the project wants started, before anything of it counts; a number ends the chat with it. */
+/** Asks for approval of pending servers and settings of the project; returns an exit code if the user interrupts. */
 export async function approveFirst(options: Options, env: NodeJS.ProcessEnv): Promise<number | undefined> {
-  // Another agent has files of its own.
+  // Another agent reads its own files.
   if (options.pathToClaudeCodeExecutable !== undefined || !processTerminal(env).isInteractive)
     return undefined;
   if (options.strictMcpConfig) return undefined;
@@ -89,6 +89,6 @@ export async function approveFirst(options: Options, env: NodeJS.ProcessEnv): Pr
     'text',
     env,
   );
-  // Whoever only does not want to decide now wants to talk all the same.
+  // Skipping the decision does not end the chat.
   return code > 128 ? code : undefined;
 }

@@ -19,29 +19,29 @@ import { firstLine, joinLines, jsonDocument } from '../output/format.ts';
 import { tablePerServer } from '../terminal/table.ts';
 
 const HELP = `
-Connects the servers, lists their prompts or has one filled in, and ends them again. Arguments of prompts are texts.
+Connects the servers, lists their prompts or gets one, and disconnects. Arguments of prompts are strings.
 
-  toolplane prompts                                                 the prompts of the servers configured here
+  toolplane prompts                                                 the prompts of the configured servers
   toolplane prompts get docs review file=README.md
-  toolplane prompts --mcp-config servers.json                       of the servers of a file, and no others
+  toolplane prompts --mcp-config servers.json                       only the servers of this file
 
 Exit codes:
-  0    done
-  1    a server could not be connected, or refused the prompt; stderr says why
-  2    the command was not understood: no such prompt, or an argument is missing
-  130  it was interrupted (129, 143: hung up, terminated)`;
+  0    success
+  1    a server could not be connected, or rejected the request; the reason is on stderr
+  2    usage error: unknown prompt or missing argument
+  130  interrupted (129, 143: hangup, termination)`;
 
 const ACTIONS: Actions<'list' | 'get'> = {
   list: [0, 0, ''],
   get: [2, Number.POSITIVE_INFINITY, '<server> <prompt> [key=value…]'],
 };
 
-/** `toolplane prompts`: what servers would have a model asked. */
+/** `toolplane prompts`: lists prompts, or gets one. */
 export function definePrompts(command: Command): void {
   addServerChoice(addServerFlags(command))
     .usage('[options] [list | get <server> <prompt> [key=value…]]')
     .argument('[words...]', 'list, or get <server> <prompt> [key=value…]')
-    .option('--json', 'print what the servers gave as one JSON document')
+    .option('--json', 'print one JSON document')
     .addHelpText('after', HELP)
     .action(async (given: string[], { json }: { json?: true }, command: Command) => {
       const action = parseAction(command, given, ACTIONS);
@@ -60,7 +60,7 @@ export function definePrompts(command: Command): void {
 function textArguments(command: Command, args: readonly string[]): Record<string, string> {
   const entries = args.map((word) => {
     const at = word.indexOf('=');
-    if (at < 1) usageError(command, `${JSON.stringify(word)} is no key=value`);
+    if (at < 1) usageError(command, `${JSON.stringify(word)} is not key=value`);
     return [word.slice(0, at), word.slice(at + 1)] as const;
   });
   return Object.fromEntries(entries);
@@ -102,7 +102,7 @@ async function get(
   const filled = await host.getPrompt(server, prompt, args, { signal }).catch(refused);
   spinner.stop();
   await output.print(format === 'json' ? jsonDocument(filled) : filledText(filled));
-  // What it lists is known by now.
+  // The list is cached by now.
   const listed = (await host.listPrompts(server, { signal })).find(({ name }) => name === prompt);
   const known = listed?.arguments.map(({ name }) => name) ?? [];
   for (const name of Object.keys(args).filter((it) => !known.includes(it))) {
@@ -114,17 +114,17 @@ async function get(
 function unlistedText(name: string, known: readonly string[]): string {
   const closest = nearest(name, known);
   const takes = known.length === 0 ? 'nothing' : known.join(', ');
-  const hint = closest === undefined ? ` (it takes ${takes})` : `; did you mean "${closest}"?`;
-  return `the prompt declares no "${name}"${hint}`;
+  const hint = closest === undefined ? ` (accepted: ${takes})` : `; did you mean "${closest}"?`;
+  return `unknown argument "${name}"${hint}`;
 }
 
-/** A prompt that is not there, or lacks an argument, was not asked for: that is for who typed it to mend. */
+/** An unknown prompt or a missing argument is a usage error. */
 function refused(cause: unknown): never {
   if (cause instanceof HostError && cause.code === 'not-offered') throw new UsageError(cause.message);
   throw cause;
 }
 
-/** Prompts below the names of their servers: name, arguments, and what they are for. */
+/** Prompts by server: name, arguments and description. */
 export function promptTable(
   all: readonly (Prompt & { readonly server: string })[],
   columns: number | undefined,
@@ -136,12 +136,12 @@ export function promptTable(
   ]);
 }
 
-/** `who=… [mood=…]`: what is in brackets may be left out. */
+/** `who=… [mood=…]`: arguments in brackets are optional. */
 export function argumentsText({ arguments: all }: Pick<Prompt, 'arguments'>): string {
   return all.map(({ name, required }) => (required ? `${name}=…` : `[${name}=…]`)).join(' ');
 }
 
-/** The messages of a prompt, each below who says it. */
+/** The messages of a prompt, each below its role. */
 export function filledText({ messages }: FilledPrompt): string {
   return messages.map(({ role, content }) => `${role}:\n${partsText(partsOf([content]))}`).join('\n');
 }

@@ -17,20 +17,20 @@ import { makeDirectory, saveParts } from '../output/save-parts.ts';
 import { tablePerServer } from '../terminal/table.ts';
 
 const HELP = `
-Connects the servers, lists or reads what they let others read, and ends them again.
+Connects the servers, lists or reads their resources, and disconnects.
 
-  toolplane resources                                               the resources of the servers configured here
-  toolplane resources templates                                     addresses with parts to fill in
+  toolplane resources                                               the resources of the configured servers
+  toolplane resources templates                                     URI templates
   toolplane resources read docs docs://start
-  toolplane resources --mcp-config servers.json                     of the servers of a file, and no others
+  toolplane resources --mcp-config servers.json                     only the servers of this file
 
-Text is printed as it is; of other data a line tells type and size, and --output keeps it.
+Text is printed as received; for other data one line shows type and size, and --output saves it.
 
 Exit codes:
-  0    done
-  1    a server could not be connected, or the resource not be read; stderr says why
-  2    the command was not understood
-  130  it was interrupted (129, 143: hung up, terminated)`;
+  0    success
+  1    a server could not be connected, or the resource could not be read; the reason is on stderr
+  2    usage error
+  130  interrupted (129, 143: hangup, termination)`;
 
 const ACTIONS: Actions<'list' | 'templates' | 'read'> = {
   list: [0, 0, ''],
@@ -40,13 +40,13 @@ const ACTIONS: Actions<'list' | 'templates' | 'read'> = {
 
 type Values = { json?: true; output?: string };
 
-/** `toolplane resources`: what servers let others read. */
+/** `toolplane resources`: lists and reads resources. */
 export function defineResources(command: Command): void {
   addServerChoice(addServerFlags(command))
     .usage('[options] [list | templates | read <server> <uri>]')
     .argument('[words...]', 'list, templates, or read <server> <uri>')
-    .option('--json', 'print what the servers gave as one JSON document')
-    .option('-o, --output <directory>', 'keep what is read and is no text in files there')
+    .option('--json', 'print one JSON document')
+    .option('-o, --output <directory>', 'save binary content to files there')
     .addHelpText('after', HELP)
     .action(async (args: string[], { json, output }: Values, command: Command) => {
       const action = parseAction(command, args, ACTIONS);
@@ -67,7 +67,7 @@ export function defineResources(command: Command): void {
 
 export type ResourcesRequest = NamedServers & {
   readonly format: 'text' | 'json';
-  /** Where binary content goes. */
+  /** The directory for binary content. */
   readonly directory?: string;
 } & (
     | { readonly action: 'list' | 'templates' }
@@ -107,7 +107,7 @@ async function read(
   const found = await host.readResource(server, uri, { signal });
   spinner.stop();
   const parts = found.contents.flatMap((it) => resourceParts(it));
-  // What was asked for by its address need not be named again.
+  // The URI is known from the command line.
   const [head, text] = parts;
   const shown = parts.length === 2 && text?.kind === 'text' && head?.kind === 'thing' ? [text] : parts;
   const saved = directory === undefined ? undefined : await saveParts(shown, directory, server, signal);
@@ -122,7 +122,7 @@ async function read(
 
 type Of<T> = T & { readonly server: string };
 
-/** Resources below the names of their servers: address, type, size, and what they are. */
+/** Resources by server: URI, type, size and description. */
 export function resourceTable(all: readonly Of<Resource>[], columns: number | undefined): string[] {
   return tablePerServer(all, 'resource', columns, (it) => [
     it.uri,
@@ -132,7 +132,7 @@ export function resourceTable(all: readonly Of<Resource>[], columns: number | un
   ]);
 }
 
-/** The same of addresses with parts to fill in. */
+/** URI templates by server. */
 export function templateTable(all: readonly Of<ResourceTemplate>[], columns: number | undefined): string[] {
   return tablePerServer(all, 'template', columns, (it) => [
     it.uriTemplate,
@@ -141,7 +141,7 @@ export function templateTable(all: readonly Of<ResourceTemplate>[], columns: num
   ]);
 }
 
-/** Its name says something unless it is the address again. */
+/** Title or name, unless it repeats the URI, and the description. */
 function describe({ name, title, description }: Resource | ResourceTemplate, address: string): string {
   const called = title ?? (name === address ? '' : name);
   return [called, firstLine(description)].filter((part) => part !== '').join(': ');

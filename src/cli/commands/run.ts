@@ -20,43 +20,40 @@ import { render } from '../terminal/render.ts';
 import { sanitize } from '../terminal/text.ts';
 
 const HELP = `
-The prompt is the words given, or what comes through stdin:
+The prompt is the arguments, or stdin:
 
   toolplane run "Which files are there?"
-  git diff | toolplane run "Review this:" -      a - stands for stdin
+  git diff | toolplane run "Review this:" -      - inserts stdin
 
-Nobody is asked for permission: what would be asked is denied, and told on stderr with the rule that allows it.
+The run is non-interactive: calls that require approval are denied and reported on stderr with the rule that allows them.
 
-With --fail-on-denied the exit code is 3 if any tool call was denied: by a rule, a mode, a hook, or because nobody could be
-asked. With --output-format json the result lists these calls as permission_denials.
+With --fail-on-denied the exit code is 3 if any tool call was denied: by a rule, a mode, a hook, or because it required
+approval. With --output-format json the result lists these calls as permission_denials.
 
 Exit codes:
   0    the turn succeeded
   1    it failed
-  2    the command was not understood
+  2    usage error
   3    a tool call was denied (only with --fail-on-denied)
-  130  it was interrupted (129, 143: hung up, terminated)`;
+  130  interrupted (129, 143: hangup, termination)`;
 
-/** `toolplane run "prompt"`: one turn for scripts. */
+/** `toolplane run "prompt"`: runs one turn for scripts. */
 export function defineRun(command: Command): void {
   addAgentFlags(command)
-    .argument('[prompt...]', 'the prompt; - is stdin')
+    .argument('[prompt...]', 'the prompt; - for stdin')
     .addOption(
-      new Option(
-        '-o, --output-format <format>',
-        'what is printed: the last text, the result, or every message',
-      )
+      new Option('-o, --output-format <format>', 'what to print: the last text, the result, or every message')
         .choices(OUTPUT_FORMATS)
         .default('text'),
     )
     .option('--json', 'short for --output-format json')
-    .option('--include-partial-messages', 'with stream-json: pieces of messages too')
-    .option('--fail-on-denied', 'exit with 3 if any tool call was denied, for CI')
-    .option('--verbose', 'tell on stderr which tools run, and which session it was')
+    .option('--include-partial-messages', 'with stream-json: also partial messages')
+    .option('--fail-on-denied', 'exit with 3 if any tool call was denied')
+    .option('--verbose', 'report tool calls and the session id on stderr')
     .addHelpText('after', HELP)
     .action(async (args: string[], values: FlagValues, command: Command) => {
       const prompt = await readPrompt(args);
-      if (prompt.trim() === '') command.error('error: there is no prompt', { exitCode: 2 });
+      if (prompt.trim() === '') command.error('error: no prompt given', { exitCode: 2 });
       const code = await startRun(
         {
           prompt,
@@ -75,7 +72,7 @@ function partials({ includePartialMessages }: FlagValues): { includePartialMessa
   return includePartialMessages ? { includePartialMessages: true } : {};
 }
 
-/** Stdin is read where a - stands, or if there are no words; never from a person, who would not know what is waited for. */
+/** Stdin replaces a `-`, and is the prompt if there are no arguments; a terminal is not read. */
 async function readPrompt(args: readonly string[]): Promise<string> {
   if (args.length > 0 && !args.includes('-')) return args.join(' ');
   if (process.stdin.isTTY && args.length === 0) return '';
@@ -88,12 +85,12 @@ export type Run = {
   readonly prompt: string;
   readonly format: OutputFormat;
   readonly verbosity: 'quiet' | 'verbose';
-  /** `--fail-on-denied`: a denied tool call is told, and makes the exit code 3. */
+  /** `--fail-on-denied`: a denied tool call is reported and sets the exit code to 3. */
   readonly failsOnDenied: boolean;
   readonly options: Options;
 };
 
-/** One turn on the streams of this process; gives its exit code. */
+/** Runs one turn on the streams of this process; returns its exit code. */
 export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number> {
   const missing = missingModel(run.options, env);
   if (missing !== undefined) return fail(missing);
@@ -131,7 +128,7 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
   }
 }
 
-/** What our own agent has to say is for whoever runs it; what another one prints may be anything. */
+/** stderr of the built-in agent is shown; other agents may print anything. */
 function noted(text: string, report: (text: string) => void): void {
   const [, note] = /^\[toolplane\] (.*)\n$/s.exec(text) ?? [];
   if (note === undefined) report(text);
@@ -147,8 +144,8 @@ function deniedText(denials: SDKResultMessage['permission_denials']): string {
     its.length === 1 ? name : `${name} (${its.length} times)`,
   );
   const calls = denials.length === 1 ? '1 tool call was' : `${denials.length} tool calls were`;
-  const allow = denials.length === 1 ? 'allow it by a rule' : 'allow them by rules';
-  return `${calls} denied: ${counts.join(', ')}; ${allow}, or leave out --fail-on-denied`;
+  const allow = denials.length === 1 ? 'allow it with a rule' : 'allow them with rules';
+  return `${calls} denied: ${counts.join(', ')}; ${allow}, or omit --fail-on-denied`;
 }
 
 function exitCodeOf({ reason }: AbortSignal): number {
@@ -156,7 +153,7 @@ function exitCodeOf({ reason }: AbortSignal): number {
 }
 
 function sessionText({ session_id }: SDKResultMessage): string {
-  return `session ${session_id}: --resume ${session_id} goes on with it`;
+  return `session ${session_id}: resume it with --resume ${session_id}`;
 }
 
 async function takeTurn(
@@ -180,7 +177,7 @@ async function takeTurn(
   return undefined;
 }
 
-/** The first signal interrupts the turn, which still has a result; the second ends everything. */
+/** The first SIGINT interrupts the turn, which still returns a result; the second one aborts. */
 function interruptedBySignal(
   client: AgentClient,
   ended: AbortController,
@@ -200,7 +197,7 @@ function interruptedBySignal(
   };
 }
 
-/** Whoever sends these waits for no result: everything ends, and the exit code says by which signal. */
+/** SIGTERM and SIGHUP abort without a result; the exit code names the signal. */
 function endedBySignal(ended: AbortController): Disposable {
   const onTerminate = () => ended.abort(143);
   const onHangUp = () => ended.abort(129);
@@ -210,14 +207,14 @@ function endedBySignal(ended: AbortController): Disposable {
   };
 }
 
-/** Calls `onGone` once the reader is gone; main.ts reports every other error. */
+/** Calls `onGone` when the reader has closed the stream; main.ts reports every other error. */
 function quietOutput<Output extends Writable>(output: Output, onGone: () => void): Output {
   return output.on('error', (cause: NodeJS.ErrnoException) => {
     if (isReaderGone(cause)) onGone();
   });
 }
 
-/** Resolves when there is room for more; also when there never will be. */
+/** Resolves when the stream is drained, or has failed. */
 function written(output: Writable, text: string): Promise<void> {
   return new Promise((resolve) => output.write(text, () => resolve()));
 }
@@ -230,7 +227,7 @@ function fail(text: string): 1 {
 export const OUTPUT_FORMATS = ['text', 'json', 'stream-json'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** What a message adds to stdout: nothing but the last text, the result as one object, or everything. */
+/** What a message adds to stdout in each format. */
 export function outputOf(format: OutputFormat, message: SDKMessage): string {
   switch (format) {
     case 'stream-json':
@@ -242,7 +239,7 @@ export function outputOf(format: OutputFormat, message: SDKMessage): string {
   }
 }
 
-/** Tells which tools run and how they end, in the chat's words; the model's own are for stdout. */
+/** Reports tool calls as the chat shows them; the model's text goes to stdout. */
 export class Activity {
   readonly #write: (line: string) => void;
   readonly #now: () => number;
@@ -271,16 +268,16 @@ export class Activity {
   }
 }
 
-/** Logs are wide and have no colours. */
+/** Logs are wide and have no colors. */
 const LOOK = { columns: 200, hasColors: false };
 
-/** Tells which servers cannot be used, each fault once: those that failed before the turn and those that do until its end. */
+/** Reports servers that cannot be used, each failure once, from before the turn until its end. */
 export class ServerWatch {
   readonly #client: Pick<AgentClient, 'mcpServerStatus'>;
   readonly #report: (line: string) => void;
   #faults: Readonly<Record<string, string>> = {};
   #named: readonly ServerHealth[] = [];
-  /** The tools the model could call from the beginning. */
+  /** The tools at the start of the turn. */
   #tools: readonly string[] = [];
   #asking: Promise<unknown> = Promise.resolve();
 
@@ -296,22 +293,22 @@ export class ServerWatch {
     if (this.#named.some(isUnwell)) this.#asking = this.#ask();
   }
 
-  /** Resolves when everything is told; the turn is over. */
+  /** Resolves when every failure is reported, after the turn. */
   async settled(): Promise<void> {
     await this.#asking;
     if (!this.#named.some(({ status }) => status === 'pending')) return;
     const servers = await this.#ask();
     for (const { name } of servers.filter((it) => isLate(it) && !this.#isKnown(it)))
-      this.#report(`server ${name}: was not ready during this turn`);
+      this.#report(`server ${name}: not ready during this turn`);
   }
 
-  /** Whether its tools were there from an earlier time: a call would have waited for it, so nothing was missed. */
+  /** Whether cached tools of the server were offered: a call would have waited for the server. */
   #isKnown({ name }: ServerHealth): boolean {
     return this.#tools.some((tool) => tool.startsWith(mcpToolName(name, '')));
   }
 
   async #ask(): Promise<readonly ServerHealth[]> {
-    // An agent that does not say what is wrong has said of whom.
+    // Without details, the servers of the init message are reported.
     const servers = await this.#client.mcpServerStatus().catch(() => this.#named);
     const { faults, lines } = serverFaults(this.#faults, servers);
     this.#faults = faults;
@@ -320,7 +317,7 @@ export class ServerWatch {
   }
 }
 
-/** One that waits to be asked for is not late. */
+/** An idle on-demand server is not late. */
 function isLate(server: ServerHealth & { readonly config?: unknown }): boolean {
   const isOnDemand = isRecord(server.config) && server.config.start === 'on-demand';
   return server.status === 'pending' && !isOnDemand;

@@ -21,45 +21,45 @@ import { readValue } from '../terminal/hidden-input.ts';
 import { table } from '../terminal/table.ts';
 
 const HELP = `
-Keeps what servers need and nobody should read in a file of yours alone (secrets.json in ~/.toolplane, or in
-TOOLPLANE_HOME). The entry of a server refers to a secret by \${secret:name}, in its command, args, env, url or headers.
+Stores secrets for servers in a file that only you can read (secrets.json in ~/.toolplane or
+TOOLPLANE_HOME). A server entry refers to a secret as \${secret:name} in its command, args, env, url or headers.
 
-  toolplane secret set github               asks for the value and does not show it
+  toolplane secret set github               asks for the value, without echo
   pass show github | toolplane secret set github
   toolplane secret set key < key.pem
-  toolplane secret list                     the names, and which servers refer to each
+  toolplane secret list                     the names, and the servers that use each
   toolplane secret remove github
 
-A value is never taken from the command line, where other programs can see it and shells remember it. The newline at the
-end of what is piped is not part of it. A server that runs gets a changed value when it is connected the next time.
+A value is never read from the command line, where other programs can see it and shells record it. A trailing newline of
+piped input is not part of the value. A running server gets a changed value at its next connection.
 
 Exit codes:
-  0    done
+  0    success
   1    it could not be done; stderr says why
-  2    the command was not understood, or there is no such secret
+  2    usage error, or there is no such secret
   130  it was interrupted; nothing was changed`;
 
 const ACTIONS: Actions<'list' | 'set' | 'remove'> = {
   list: [0, 0, ''],
-  // More than a name is most likely the value, which is refused in words of its own.
+  // A second argument is most likely the value, which has its own error message.
   set: [1, Number.POSITIVE_INFINITY, '<name>'],
   remove: [1, 1, '<name>'],
 };
 
 const NOT_HERE =
-  'a value is not taken from the command line, where others can see it; type it when asked, or pipe it in';
+  'a value is not accepted on the command line, where others can see it; enter it at the prompt or pipe it in';
 
-/** `toolplane secret`: what `${secret:name}` stands for. */
+/** `toolplane secret`: manages the values of `${secret:name}`. */
 export function defineSecret(command: Command): void {
   command
     .usage('[options] [list | set <name> | remove <name>]')
     .argument('[words...]', 'list, set <name>, or remove <name>')
-    .option('--json', 'print what was done, or the list, as one JSON document')
+    .option('--json', 'print one JSON document')
     .addHelpText('after', HELP)
     .action(async (args: string[], { json }: { json?: true }, command: Command) => {
       const action = parseAction(command, args, ACTIONS);
       const [, name = '', ...more] = args;
-      // What was typed is not shown again: it may be the value.
+      // The argument may be the value, so it is not repeated.
       if (action === 'set' && (more.length > 0 || name.includes('='))) usageError(command, NOT_HERE);
       if (action === 'set' && !isSecretName(name)) usageError(command, NAME_RULE);
       const format = json ? 'json' : 'text';
@@ -78,7 +78,7 @@ export type SecretRequest = { readonly format: 'text' | 'json' } & (
 
 type Work = { readonly store: SecretStore; readonly path: string; readonly output: Output };
 
-/** `toolplane secret`; gives its exit code. */
+/** Runs `toolplane secret`; returns its exit code. */
 export async function startSecret(request: SecretRequest, env: NodeJS.ProcessEnv): Promise<number> {
   const output = processOutput(env, () => {});
   const path = join(homeDirectory(env), 'secrets.json');
@@ -96,7 +96,7 @@ export async function startSecret(request: SecretRequest, env: NodeJS.ProcessEnv
 const INTERRUPTED = 130;
 
 async function set(name: string, format: string, { store, path, output }: Work): Promise<number> {
-  // A store that cannot be used is told before anybody types.
+  // An unusable store is reported before the prompt.
   const had = store.names().includes(name);
   const value = await readValue(name, process.stdin, process.stderr);
   process.stdin.destroy();
@@ -106,7 +106,7 @@ async function set(name: string, format: string, { store, path, output }: Work):
   }
   store.set(name, value);
   const done = had ? 'replaced' : 'added';
-  const text = `${done} ${name} in ${path}; entries refer to it by \${secret:${name}}\n`;
+  const text = `${done} ${name} in ${path}; refer to it as \${secret:${name}}\n`;
   await output.print(format === 'json' ? jsonDocument({ secret: name, done }) : text);
   return 0;
 }
@@ -122,7 +122,7 @@ async function remove(name: string, format: string, { store, path, output }: Wor
 function unknownText(name: string, names: readonly string[]): string {
   const closest = nearest(name, names);
   const hint = closest === undefined ? '' : `; did you mean "${closest}"?`;
-  return `there is no secret "${name}"${hint} (there ${names.length === 0 ? 'are none' : `are ${names.join(', ')}`})`;
+  return `unknown secret "${name}"${hint} (${names.length === 0 ? 'none are stored' : `known: ${names.join(', ')}`})`;
 }
 
 async function list(format: string, { store, output }: Work, env: NodeJS.ProcessEnv): Promise<number> {
@@ -130,23 +130,22 @@ async function list(format: string, { store, output }: Work, env: NodeJS.Process
   const entries = await entriesOf(env, output);
   const found = listSecrets(names, entries ?? []);
   if (format === 'json') await output.print(jsonDocument(found));
-  else if (names.length === 0)
-    await output.print('there are no secrets; "toolplane secret set <name>" adds one\n');
+  else if (names.length === 0) await output.print('no secrets; "toolplane secret set <name>" adds one\n');
   else await output.print(joinLines(secretTable(found, output.columns, entries ? 'known' : 'unknown')));
   for (const { name, servers } of found.missing) {
-    const who = `${servers.join(', ')} ${servers.length === 1 ? 'refers' : 'refer'} to`;
-    output.report(`there is no secret ${name}, which ${who}; run "toolplane secret set ${name}"`);
+    const who = `${servers.join(', ')} ${servers.length === 1 ? 'uses' : 'use'}`;
+    output.report(`secret ${name} is not set, and ${who} it; run "toolplane secret set ${name}"`);
   }
   return 0;
 }
 
-/** What is configured here; secrets are listed also where that cannot be read. */
+/** The server entries; undefined if the configuration cannot be read. */
 async function entriesOf(env: NodeJS.ProcessEnv, output: Output): Promise<[string, object][] | undefined> {
   try {
     const { merged } = await readConfiguration(cliContext(env));
     return merged.servers.flatMap(({ name, entry }) => (entry ? [[name, entry] as [string, object]] : []));
   } catch (cause) {
-    output.report(`which servers use them is not known: ${messageOf(cause)}`);
+    output.report(`cannot tell which servers use them: ${messageOf(cause)}`);
     return undefined;
   }
 }
@@ -154,13 +153,13 @@ async function entriesOf(env: NodeJS.ProcessEnv, output: Output): Promise<[strin
 /** A secret and the servers whose entries refer to it. */
 export type ListedSecret = { readonly name: string; readonly servers: readonly string[] };
 
-/** Those that are kept, and those that are only referred to; both in the order of names. */
+/** Stored secrets and secrets that are only referred to, in the order of names. */
 export type SecretList = {
   readonly secrets: readonly ListedSecret[];
   readonly missing: readonly ListedSecret[];
 };
 
-/** Who refers to what. */
+/** The servers that refer to each secret. */
 export function listSecrets(
   kept: readonly string[],
   entries: readonly (readonly [server: string, entry: object])[],
@@ -174,7 +173,7 @@ export function listSecrets(
   return { secrets: kept.toSorted().map(listed), missing: missing.toSorted().map(listed) };
 }
 
-/** A line each; `unknown` if nobody could be asked for the servers. */
+/** One line per secret; `unknown` if the configuration cannot be read. */
 export function secretTable(
   { secrets }: Pick<SecretList, 'secrets'>,
   columns: number | undefined,

@@ -10,19 +10,19 @@ import { serveStdio } from '../../tool-server/serve.ts';
 import { claimStdout, flushed } from '../output/output.ts';
 import { sanitize } from '../terminal/text.ts';
 
-/** `toolplane serve <module>`: a module's tool server as a stdio MCP server in a process of its own (R42). */
+/** `toolplane serve <module>`: runs the tool server of a module as a stdio MCP server (R42). */
 export function defineServe(command: Command): void {
   command
     .argument('<module>', 'path of the module')
-    .option('--export <name>', 'which export to serve; by default the first that is a tool server')
+    .option('--export <name>', 'the export to serve; default: the first tool server')
     .addHelpText(
       'after',
       `
-The module exports what createSdkMcpServer() or toolServer() returns, or an McpServer of the MCP SDK:
+The module exports the result of createSdkMcpServer() or toolServer(), or an McpServer of the MCP SDK:
 
   export default toolServer('calc').tool('add', 'Add two numbers', { a: z.number(), b: z.number() }, …);
 
-Messages are one JSON-RPC object a line on stdin and stdout; what the module prints goes to stderr.`,
+Messages are one JSON-RPC object per line on stdin and stdout; other output of the module goes to stderr.`,
     )
     .action(async (path: string, options: { export?: string }) => {
       const output = claimStdout();
@@ -44,7 +44,7 @@ async function load(path: string): Promise<Record<string, unknown>> {
   try {
     return (await import(url)) as Record<string, unknown>;
   } catch (cause) {
-    throw new SdkError('serve-failed', `${path} cannot be loaded: ${messageOf(cause)}`, { cause });
+    throw new SdkError('serve-failed', `cannot load ${path}: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -58,7 +58,7 @@ function findServer(module: Record<string, unknown>, path: string, wanted: strin
   const known = Object.keys(module).join(', ') || 'nothing';
   throw new SdkError(
     'serve-failed',
-    `${path} ${which} (it exports ${known}): export what createSdkMcpServer() returns`,
+    `${path} ${which} (exports: ${known}); export the result of createSdkMcpServer()`,
   );
 }
 

@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { nearest } from '../../base/text/nearest.ts';
 import { usageError } from './server-flags.ts';
 
-/** The forms of a command that begins with a word of its own, and how many words each takes after it: at least, at most. */
+/** The actions of a command, with the minimum and maximum number of arguments of each. */
 export type Actions<A extends string> = Readonly<
   Record<A, readonly [least: number, most: number, takes: string]>
 >;
 
-/** The form that is meant; without a word, the first. Anything else ends the command with 2. */
+/** The action that the first argument names; without one, the first action. Anything else is a usage error. */
 export function parseAction<A extends string>(
   command: Command,
   args: readonly string[],
@@ -19,11 +19,11 @@ export function parseAction<A extends string>(
   if (action === undefined) {
     const closest = nearest(word, known);
     const hint = closest === undefined ? '' : `; did you mean ${closest}?`;
-    return usageError(command, `unknown word '${word}'${hint} (there are ${known.join(', ')})`);
+    return usageError(command, `unknown action '${word}'${hint} (known: ${known.join(', ')})`);
   }
   const [least, most, takes] = actions[action];
   if (rest.length < least || rest.length > most) {
-    return usageError(command, `${command.name()} ${action} takes ${takes === '' ? 'nothing more' : takes}`);
+    return usageError(command, `${command.name()} ${action} takes ${takes === '' ? 'no arguments' : takes}`);
   }
   return action;
 }

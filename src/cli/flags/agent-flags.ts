@@ -12,30 +12,30 @@ import { sanitize } from '../terminal/text.ts';
 import { collect, settingSources } from './flag-values.ts';
 import { parseJsonFlag } from './json-flag.ts';
 
-/** One flag of the commands that start an agent, and the option of the SDK it stands for. */
+/** One flag of the commands that start an agent, and the SDK option that it sets. */
 type FlagRow = {
   readonly flags: string;
   readonly description: string;
   readonly choices?: readonly string[];
   readonly parse?: (value: string, before: unknown) => unknown;
-  /** Takes what `parse` gave, or the text. */
+  /** Receives the result of `parse`, or the text. */
   readonly option: (value: never) => Options;
 };
 
 const ROWS: readonly FlagRow[] = [
   {
     flags: '-m, --model <name>',
-    description: 'the model, such as opus, openai:<name> or rehearsal (an offline stand-in)',
+    description: 'the model, such as opus, openai:<name> or rehearsal (offline stand-in, needs no key)',
     option: (model: string) => ({ model }),
   },
   {
     flags: '--fallback-model <name>',
-    description: 'the model to use when the first one is overloaded',
+    description: 'the model to use when the first is overloaded',
     option: (fallbackModel: string) => ({ fallbackModel }),
   },
   {
     flags: '--mcp-config <file>',
-    description: 'a file with "mcpServers", or its JSON text; may be repeated',
+    description: 'servers: a JSON file with "mcpServers", or its text; may be repeated',
     parse: collect,
     option: (given: string[]) => ({ mcpServers: parseMcpConfigs(given) }),
   },
@@ -46,7 +46,7 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--permission-mode <mode>',
-    description: 'which calls run without approval (auto equals default with Toolplane’s agent)',
+    description: 'which calls run without approval (auto equals default with the built-in agent)',
     choices: PERMISSION_MODES,
     option: (permissionMode) => ({ permissionMode }),
   },
@@ -63,7 +63,7 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--disallowed-tools, --disallowedTools <rules>',
-    description: 'rules for calls that are denied; may be repeated',
+    description: 'rules for calls that are always denied; may be repeated',
     parse: rules,
     option: (disallowedTools: string[]) => ({
       disallowedTools: parseRules('--disallowedTools', disallowedTools),
@@ -87,28 +87,28 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--fork-session',
-    description: 'with --resume or --continue: continue in a copy',
+    description: 'resume into a new session and leave the original unchanged',
     option: (forkSession: boolean) => ({ forkSession }),
   },
   {
     flags: '--no-session-persistence',
-    description: 'do not store the conversation',
-    // A flag that begins with no- is true unless it is given.
+    description: 'do not store the conversation; it cannot be resumed',
+    // commander: a flag with no- is true unless it is given.
     option: (isKept: boolean) => (isKept ? {} : { persistSession: false }),
   },
   {
     flags: '--agents <file>',
-    description: 'sub-agents by name, each with "description" and "prompt": a JSON file, or its JSON text',
+    description: 'sub-agents by name, each with "description" and "prompt": a JSON file or its text',
     option: (given: string) => ({ agents: parseAgents(given) }),
   },
   {
     flags: '--lead-only',
-    description: 'reserve the session’s servers for the main agent (Toolplane’s agent only)',
+    description: 'reserve the servers for the main agent; sub-agents have only their own (built-in agent)',
     option: () => ({ extraArgs: { 'lead-only': null } }),
   },
   {
     flags: '--tool-search <when>',
-    description: `when tools are deferred to tool search: ${TOOL_SEARCH_VALUES} (Toolplane’s agent only)`,
+    description: `when the model must search for the tools of servers: ${TOOL_SEARCH_VALUES} (built-in agent)`,
     parse: searchWhen,
     option: (when: string) => ({ extraArgs: { 'tool-search': when } }),
   },
@@ -127,7 +127,7 @@ const ROWS: readonly FlagRow[] = [
   {
     flags: '--max-retries <n>',
     description:
-      'how often a failed model request is repeated, 0 or more; by default 10, or 5 without a response (Toolplane’s agent only)',
+      'retries of a failed model request, 0 or more; default 10, or 5 without any response (built-in agent)',
     parse: retries,
     option: (given: number) => ({ extraArgs: { 'max-retries': String(given) } }),
   },
@@ -139,12 +139,12 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--settings <file>',
-    description: 'a settings file, or its JSON text',
+    description: 'a settings file or its text',
     option: (settings: string) => ({ settings }),
   },
   {
     flags: '--setting-sources <scopes>',
-    description: 'which settings files are read: user,project,local; default all',
+    description: 'which settings files to read: user,project,local; default all',
     parse: settingSources,
     option: (sources: NonNullable<Options['settingSources']>) => ({ settingSources: sources }),
   },
@@ -158,7 +158,7 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--agent-executable <path>',
-    description: 'start this agent CLI instead of Toolplane’s agent',
+    description: 'run this agent CLI instead of the built-in agent',
     option: (pathToClaudeCodeExecutable: string) => ({ pathToClaudeCodeExecutable }),
   },
   {
@@ -168,10 +168,10 @@ const ROWS: readonly FlagRow[] = [
   },
 ];
 
-/** What commander read, by the flags' names. */
+/** The parsed values of the flags. */
 export type FlagValues = Readonly<Record<string, unknown>>;
 
-/** Gives a command the flags of an agent. */
+/** Adds the flags of an agent to a command. */
 export function addAgentFlags(command: Command): Command {
   for (const { flags, description: does, choices, parse } of ROWS) {
     const option = new Option(flags, does);
@@ -180,11 +180,11 @@ export function addAgentFlags(command: Command): Command {
     command.addOption(option);
   }
   return command
-    .option('--system-prompt <text>', 'replace the system prompt')
+    .option('--system-prompt <text>', 'replace the system prompt of the agent')
     .option('--append-system-prompt <text>', 'append to the system prompt');
 }
 
-/** The options that the flags of this command stand for. A value that cannot be used is told, and ends the command with 2. */
+/** The SDK options from the flags of a command. An invalid value is a usage error. */
 export function agentOptions(command: Command): Options {
   try {
     return readOptions(command.opts());
@@ -205,10 +205,10 @@ function readOptions(values: FlagValues): Options {
   return { ...options, extraArgs };
 }
 
-/** What only our own agent understands: it says more to people than programs for another agent expect. */
-const OWN_FLAGS = { 'tool-marks': null, 'report-decisions': null };
+/** Flags of the built-in agent that make it report more than other agents do. */
+const OWN_FLAGS = { 'tool-marks': null, 'tell-decisions': null };
 
-/** Without a word about it the agent's own prompt is in force. */
+/** Without these flags the agent's own system prompt is used. */
 function systemPrompt({
   systemPrompt: own,
   appendSystemPrompt: append,
@@ -225,24 +225,24 @@ function rules(value: string, before: unknown): string[] {
 }
 
 function count(value: string): number {
-  if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('It takes a whole number, 1 or more.');
+  if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('Expected an integer, 1 or more.');
   return Number(value);
 }
 
 function retries(value: string): number {
-  if (!/^\d+$/.test(value)) throw new InvalidArgumentError('It takes a whole number, 0 or more.');
+  if (!/^\d+$/.test(value)) throw new InvalidArgumentError('Expected an integer, 0 or more.');
   return Number(value);
 }
 
 function searchWhen(value: string): string {
-  if (!parseToolSearch(value)) throw new InvalidArgumentError(`It takes ${TOOL_SEARCH_VALUES}.`);
+  if (!parseToolSearch(value)) throw new InvalidArgumentError(`Expected ${TOOL_SEARCH_VALUES}.`);
   return value;
 }
 
-/** The sub-agents of `--agents`: the path of a file, or a JSON text. An agent leaves out what it cannot read, so that is told here. */
+/** Parses `--agents`, a path or JSON text. Agents ignore invalid definitions, so they are refused here. */
 export function parseAgents(given: string): Record<string, AgentDefinition> {
   const { value, where } = parseJsonFlag('--agents', given, 'bad-option');
-  if (!isRecord(value)) throw new SdkError('bad-option', `${where}: it must be an object of agents by name`);
+  if (!isRecord(value)) throw new SdkError('bad-option', `${where}: must be an object with agents by name`);
   for (const [name, agent] of Object.entries(value)) {
     const missing = NEEDED.find((key) => !isRecord(agent) || typeof agent[key] !== 'string');
     if (missing) throw new SdkError('bad-option', `${where}: agent "${name}" needs "${missing}", a string`);
@@ -252,18 +252,18 @@ export function parseAgents(given: string): Record<string, AgentDefinition> {
 
 const NEEDED = ['description', 'prompt'] as const;
 
-/** The rules of a flag as they are; one that is not whole throws, and is named. */
+/** Validates the rules of a flag; throws an error that names an invalid one. */
 function parseRules(flag: string, rules: string[]): string[] {
   const broken = rules.find((rule) => !toolRules.holds([rule]));
   if (broken === undefined) return rules;
-  throw new SdkError('bad-option', `${flag} '${broken}' is no rule: write Tool or Tool(pattern)`);
+  throw new SdkError('bad-option', `${flag} '${broken}' is not a rule; use Tool or Tool(pattern)`);
 }
 
 type Servers = NonNullable<Options['mcpServers']>;
 
 /**
- * The servers of all `--mcp-config`: paths of files, or JSON texts. Of two with one name the later wins. An entry that
- * cannot be used is told and left out; of what cannot be read at all nothing is taken.
+ * The servers of all `--mcp-config` flags: paths of files, or JSON texts. The later of two servers with one name wins. An
+ * invalid entry is reported and skipped; an unreadable file or text is an error.
  */
 export function parseMcpConfigs(
   given: readonly string[],
@@ -278,7 +278,7 @@ function parseMcpConfig(given: string, report: (line: string) => void): (readonl
   const place = { scope: 'program', label } as const;
   const { state, servers, faults } = readServers(content, { ...place, kind: 'given' });
   if (state !== 'read') throw new SdkError('bad-server', faults.map(formatDiagnostic).join('; '));
-  // What is odd about an entry that is taken, whoever takes it says.
+  // Warnings about valid entries are reported by the agent.
   const lost = faults.filter(({ level }) => level === 'error');
   for (const fault of [...contentFaults(content, place), ...lost]) report(formatDiagnostic(fault));
   return servers.flatMap(({ name, entry }) => (entry ? [[name, entry] as const] : []));

@@ -4,7 +4,7 @@ import type { WritableScope } from '../../config/write/write-servers.ts';
 
 export const SCOPE_NAMES: readonly WritableScope[] = ['local', 'project', 'user'];
 
-/** Reads a flag that takes one of a few words; of another word it says which one may be meant. */
+/** A parser for a flag with a fixed set of values; the error suggests the closest value. */
 export function oneOf<T extends string>(
   known: readonly T[],
   closest: Readonly<Record<string, T>> = {},
@@ -14,11 +14,11 @@ export function oneOf<T extends string>(
     if (found !== undefined) return found;
     const guess = Object.hasOwn(closest, value) ? closest[value] : nearest(value, known);
     const hint = guess === undefined ? '' : `; did you mean ${guess}?`;
-    throw new InvalidArgumentError(`It is one of ${known.join(', ')}${hint}`);
+    throw new InvalidArgumentError(`Expected one of ${known.join(', ')}${hint}`);
   };
 }
 
-/** What others call the scopes. */
+/** Other names for the scopes. */
 export const scopeName = oneOf(SCOPE_NAMES, {
   global: 'user',
   me: 'user',
@@ -29,12 +29,12 @@ export const scopeName = oneOf(SCOPE_NAMES, {
   private: 'local',
 });
 
-/** Collects what a flag that may be repeated was given. */
+/** Collects the values of a flag that may be repeated. */
 export function collect(value: string, before: unknown): string[] {
   return [...((before as string[] | undefined) ?? []), value];
 }
 
-/** Reads `--setting-sources`, words with commas between them; without a word no settings are read but those of the machine. */
+/** Parses `--setting-sources`, separated by commas; an empty value reads only managed settings. */
 export function settingSources(value: string): WritableScope[] {
   return value
     .split(/[,\s]+/)
@@ -42,12 +42,12 @@ export function settingSources(value: string): WritableScope[] {
     .map(scopeName);
 }
 
-/** What every sub-command is given. */
+/** The output format of a sub-command. */
 export type McpFormat = 'text' | 'json';
 
 /** Adds `--json` to a command that prints one JSON document. */
 export function addJsonFlag(command: Command): Command {
-  return command.option('--json', 'one JSON document on stdout, also of a failure');
+  return command.option('--json', 'print one JSON document, also for a failure');
 }
 
 export function formatOf({ json }: { readonly json?: true }): McpFormat {

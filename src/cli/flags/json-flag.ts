@@ -5,7 +5,7 @@ import { messageOf, SdkError, type SdkErrorCode } from '../../protocol/sdk-error
 /** The parsed value of a flag, and its name for messages. */
 type JsonFlag = { readonly value: unknown; readonly where: string };
 
-/** Reads a flag that takes the path of a JSON file or the text of an object. */
+/** Parses a flag that is the path of a JSON file or the text of an object. */
 export function parseJsonFlag(flag: string, given: string, code: SdkErrorCode): JsonFlag {
   const isText = given.trimStart().startsWith('{');
   const where = isText ? flag : `${flag} ${given}`;

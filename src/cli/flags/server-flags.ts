@@ -6,37 +6,33 @@ import { collect } from './flag-values.ts';
 /** The servers of a command, by name. */
 export type ServerMap = Readonly<Record<string, HostServerEntry>>;
 
-/** Gives a command the flags that name servers. */
+/** Adds the flags that define servers to a command. */
 export function addServerFlags(command: Command): Command {
   return command
     .addOption(
       new Option(
         '--mcp-config <file>',
-        'servers instead of those configured: a file with "mcpServers", or its text; may be repeated',
+        'use these servers instead of the configured ones: a JSON file with "mcpServers", or its text; may be repeated',
       ).argParser(collect),
     )
     .addOption(
-      new Option('--stdio <command line>', 'a server instead of those configured, named "server": a command')
+      new Option('--stdio <command line>', 'use one server, named "server", started by this command')
         .argParser(once)
         .conflicts('url'),
     )
-    .addOption(
-      new Option('--url <url>', 'a server instead of those configured, named "server": an address').argParser(
-        once,
-      ),
-    );
+    .addOption(new Option('--url <url>', 'use one server, named "server", at this URL').argParser(once));
 }
 
-/** Gives a command the flag that keeps it to some of the servers. */
+/** Adds `--server`, which selects servers, to a command. */
 export function addServerChoice(command: Command): Command {
   return command.addOption(
-    new Option('-s, --server <name>', 'keep to this server; may be repeated').argParser(collect),
+    new Option('-s, --server <name>', 'only this server; may be repeated').argParser(collect),
   );
 }
 
-/** The number of milliseconds a flag takes. */
+/** Parses a flag in milliseconds. */
 export function milliseconds(value: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError('It takes milliseconds, 1 or more.');
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError('Expected milliseconds, 1 or more.');
   return Number(value);
 }
 
@@ -46,20 +42,20 @@ export function chosenNames(command: Command): readonly string[] | undefined {
   return server && [...new Set(server)];
 }
 
-/** Ends the command with 2. */
+/** Ends the command with exit code 2. */
 export function usageError(command: Command, fault: string): never {
   return command.error(`error: ${sanitize(fault)}`, { exitCode: 2 });
 }
 
-/** Two servers of one name cannot be. */
+/** `--stdio` and `--url` define a server of the same name. */
 function once(value: string, before: unknown): string {
   if (before === undefined) return value;
-  throw new InvalidArgumentError('It is given more than once: name several servers in a file.');
+  throw new InvalidArgumentError('Given more than once: use --mcp-config for several servers.');
 }
 
 type Given = { readonly mcpConfig?: string[]; readonly stdio?: string; readonly url?: string };
 
-/** What the flags name, as `--mcp-config` takes it; undefined if they name nothing. What cannot be meant ends the command with 2. */
+/** The servers of the flags as values of `--mcp-config`; undefined if there are none. */
 export function flagConfigs(command: Command): readonly string[] | undefined {
   const { mcpConfig = [], stdio, url } = command.opts<Given>();
   const one = stdio !== undefined ? stdioEntry(command, stdio) : url !== undefined ? { url } : undefined;
@@ -67,7 +63,7 @@ export function flagConfigs(command: Command): readonly string[] | undefined {
   return all.length === 0 ? undefined : all;
 }
 
-/** A command line is what it is: its shell has put in what was to be put in. */
+/** The shell has expanded variables already: `${` is escaped so that it is not expanded again. */
 function literalConfig(mcpServers: object): string {
   return JSON.stringify({ mcpServers }).replaceAll('${', () => '$${');
 }
@@ -76,10 +72,10 @@ function stdioEntry(command: Command, line: string): { command: string; args: st
   const split = splitCommandLine(line);
   if (!Array.isArray(split)) return usageError(command, `--stdio: ${split.fault}`);
   const [program, ...args] = split;
-  if (program === undefined) return usageError(command, '--stdio takes a command, and there is none');
+  if (program === undefined) return usageError(command, '--stdio needs a command');
   return { command: program, args };
 }
-/** The words of a command line as a shell would read them: quotes and backslashes, and nothing else a shell does. */
+/** Splits a command line like a shell: quotes and backslashes only, no expansion. */
 export function splitCommandLine(line: string): string[] | { readonly fault: string } {
   const args: string[] = [];
   let word: string | undefined;
@@ -101,7 +97,7 @@ export function splitCommandLine(line: string): string[] | { readonly fault: str
       if (word !== undefined) args.push(word);
       word = undefined;
     } else if (char === '\\' && next !== undefined && /[\s"'\\]/.test(next)) {
-      // Any other backslash is one of a path of Windows.
+      // Any other backslash is part of a Windows path.
       word = (word ?? '') + next;
       at++;
     } else word = (word ?? '') + char;

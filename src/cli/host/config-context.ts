@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { type ConfigContext, configContext } from '../../config/config-context.ts';
 import { CommandFailed } from '../output/failure.ts';
 
-/** Where this process looks for configuration. */
+/** The context in which this process reads configuration. */
 export function cliContext(env: NodeJS.ProcessEnv): ConfigContext {
   return configContext({
     cwd: workingDirectory(),
@@ -13,12 +13,12 @@ export function cliContext(env: NodeJS.ProcessEnv): ConfigContext {
   });
 }
 
-/** Where this process works, free of links; throws one clear line if somebody removed the directory. */
+/** The working directory without symbolic links; throws if it was removed. */
 export function workingDirectory(): string {
   try {
     return realpathSync.native(process.cwd());
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
-    throw new CommandFailed('the working directory is gone: cd to one that exists');
+    throw new CommandFailed('the working directory does not exist any more; change to an existing directory');
   }
 }

@@ -20,27 +20,27 @@ import { flagConfigs, type ServerMap, usageError } from '../flags/server-flags.t
 import { sanitize } from '../terminal/text.ts';
 import { cliContext } from './config-context.ts';
 
-/** The servers a command works with. */
+/** The servers of a command. */
 export type NamedServers = {
-  /** Those that may be started. */
+  /** Servers that may be started. */
   readonly servers: ServerMap;
   readonly configuration: Configuration;
-  /** Those that are configured and may not be started, and why. */
+  /** Configured servers that may not be started, and why. */
   readonly notStarted: readonly NotStarted[];
 };
 
 export type NotStarted = {
   readonly server: string;
   readonly state: Verdict['kind'];
-  /** Whether somebody asked for this very server. */
+  /** Whether the command line names this server. */
   readonly isAsked: boolean;
-  /** One sentence, and what to do. */
+  /** The reason and the next step in one line. */
   readonly why: string;
 };
 
 /**
- * The servers that flags name, and no others; without such flags, those that are configured here. With `wanted`, only
- * these of them; it may choose from the names that are known. What cannot be used ends the command with 2.
+ * The servers that flags define, and no others; without such flags, the configured servers. With `wanted`, only
+ * these; a function selects from the known names. Unknown names and unreadable files are usage errors.
  */
 export async function namedServers(
   command: Command,
@@ -73,13 +73,13 @@ export async function namedServers(
       ...chosen
         .filter((it) => !isReady(it))
         .map((it) => ({ ...notStartedServer(configuration, it), isAsked: wanted !== undefined })),
-      // Who is excluded as a whole was named, by a flag if not by a word.
+      // An ignored server is listed only if a flag or an argument names it.
       ...names.flatMap((name) => (known.has(name) ? [] : (ignored.get(name) ?? []))),
     ],
   };
 }
 
-/** What is configured; catalogues that nobody has asked yet are asked first, since nothing else would ever ask them. */
+/** The configuration; connector catalogues that were never fetched are fetched first. */
 async function readWithCatalogues(context: ConfigContext, wanted: ConfigFlags): Promise<Configuration> {
   const configuration = await readConfiguration(context, wanted);
   const isUnasked = configuration.sources.some((it) => it.scope === 'connector' && it.state === 'absent');
@@ -91,18 +91,18 @@ async function readWithCatalogues(context: ConfigContext, wanted: ConfigFlags): 
     : configuration;
 }
 
-/** How long an answer is waited for that nobody had yet. */
+/** Timeout for the first fetch of a catalogue. */
 const CATALOGUE_MS = 5_000;
 
-/** A file that somebody names must be there; one that is only looked for need not. */
+/** A file that a flag names must be readable. */
 function refuseUnreadable(command: Command, { sources }: Configuration): void {
   const unusable = sources.find(({ scope, state }) => scope === 'program' && state === 'unusable');
   if (unusable) usageError(command, unusable.faults.map(formatDiagnostic).join('; '));
 }
 
 /**
- * Entries that nothing has the name of, or which are of a flag and excluded by those who run the machine: another server
- * of the name is not what was meant.
+ * Entries whose name no active entry has, or that a flag defines and the managed file excludes: an active server of the
+ * same name is a different one.
  */
 function ignoredServers(configuration: Configuration, of: 'flags' | 'all'): ReadonlyMap<string, NotStarted> {
   const { merged } = configuration;
@@ -125,19 +125,19 @@ function ignoredServers(configuration: Configuration, of: 'flags' | 'all'): Read
   return new Map(ignored.map((it) => [it.written.name, notStarted(it)]));
 }
 
-/** Files that cannot be read may be why, or those who run the machine. */
+/** Why no server is configured: the managed file, pending approval, or unreadable files. */
 function noServersText({ sources, faults, merged }: Configuration): string {
   const why = faults.filter(({ level }) => level === 'error').map(formatDiagnostic);
   const managed = managedSource(sources);
   if (managed) {
     const others = merged.lost.length > 0 ? ', and excludes all others' : '';
-    const says = managed.state === 'unusable' ? 'cannot be read' : 'names none';
-    return [`there are no servers: ${managed.label} ${says}${others}`, ...why].join('; ');
+    const says = managed.state === 'unusable' ? 'cannot be read' : 'lists none';
+    return [`no servers: ${managed.label} ${says}${others}`, ...why].join('; ');
   }
   const pending = merged.lost.some(({ why }) => why === 'pending');
   const hint = pending ? ', approve those of the project with "toolplane mcp approve"' : '';
   return [
-    `there are no servers: add one with "toolplane mcp add"${hint}, or name some with --mcp-config <file>, --stdio <command> or --url <url>`,
+    `no servers: add one with "toolplane mcp add"${hint}, or use --mcp-config <file>, --stdio <command> or --url <url>`,
     ...why,
   ].join('; ');
 }
@@ -145,7 +145,7 @@ function noServersText({ sources, faults, merged }: Configuration): string {
 function unknownServer(name: string, known: readonly string[]): string {
   const closest = nearest(name, known) ?? closestFullName(name, known);
   const hint = closest === undefined ? '' : `; did you mean "${closest}"?`;
-  return `there is no server "${name}"${hint} (there are ${known.join(', ')})`;
+  return `unknown server "${name}"${hint} (known: ${known.join(', ')})`;
 }
 
 function notStartedServer(
@@ -155,7 +155,7 @@ function notStartedServer(
   return { server: name, state: verdict.kind, why: formatSummary(serverRecord(configuration, name)) };
 }
 
-/** The full name that was most likely meant by one whose server is not known; undefined if it is no full name. */
+/** The closest full tool name, for a name with an unknown server; undefined if it is not a full name. */
 export function closestFullName(name: string, servers: readonly string[]): string | undefined {
   const { server, tool } = guessToolName(name) ?? {};
   if (server === undefined || tool === undefined) return undefined;

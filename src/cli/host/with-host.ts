@@ -21,20 +21,20 @@ import { type Output, processOutput } from '../output/output.ts';
 import { formatProgress, Spinner } from '../terminal/spinner.ts';
 import type { NamedServers, NotStarted } from './named-servers.ts';
 
-/** Servers that have come or failed, and where to tell of what they said. */
+/** The host with its servers connected or failed, and the output of the command. */
 export type Connected = {
   readonly host: Host;
   readonly output: Output;
   readonly spinner: Spinner;
-  /** Aborted when a person or the system wants an end. */
+  /** Aborted by SIGINT, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
-  /** What was tolerated so far. */
+  /** Warnings of servers so far. */
   readonly warnings: readonly Warning[];
-  /** Those that may not be started. */
+  /** Servers that may not be started. */
   readonly notStarted: readonly NotStarted[];
 };
 
-/** What is connected, and how a failure is told. */
+/** The servers to connect, and the format of a failure. */
 type Needed = Pick<NamedServers, 'servers' | 'configuration'> &
   Partial<Pick<NamedServers, 'notStarted'>> & {
     readonly format: string;
@@ -48,7 +48,7 @@ export type Warning = {
   readonly subject?: WarningSubject;
 };
 
-/** Connects the servers, does the work and ends them; gives the exit code. The work says 0 or 1. A failure is a document too. */
+/** Connects the servers, runs `work`, and closes them; returns the exit code. With `--json` a failure is a document too. */
 export async function withHost(
   { servers, configuration, notStarted = [], format, elicitation }: Needed,
   env: NodeJS.ProcessEnv,
@@ -80,7 +80,7 @@ export async function withHost(
       if (event.type === 'warning') warnings.push(event);
     });
     spinner.show(() => text);
-    // Who is missing, and why, is in the status of each.
+    // The status of each server has its failure.
     await host.ready({ servers: Object.keys(servers), signal }).catch(() => {});
     spinner.stop();
     signal.throwIfAborted();
@@ -94,18 +94,18 @@ export async function withHost(
   }
 }
 
-/** Where Toolplane keeps what it knows. */
+/** The directory of Toolplane's own files. */
 export function homeDirectory(env: NodeJS.ProcessEnv): string {
   return env.TOOLPLANE_HOME || join(env.HOME || homedir(), '.toolplane');
 }
 
-/** Why a server is not there, without its name; undefined if it is. */
+/** Why a server is not connected; undefined if it is. */
 export function connectFault({ state, cause }: ServerStatus): string | undefined {
   if (state === 'connected') return undefined;
   return cause ? cause.detail : state;
 }
 
-/** Tells which servers cannot be used; gives the exit code that follows. One that a person has not decided on is no failure. */
+/** Reports servers that cannot be used; returns the exit code. A server that is pending approval is not a failure. */
 export function reportFailures({
   host,
   output,
@@ -126,7 +126,7 @@ function isFailure({ state, isAsked }: NotStarted): boolean {
   return isAsked || state === 'broken' || state === 'blocked';
 }
 
-/** Throws if a server cannot be used: what one asks of it cannot be done without it. */
+/** Throws if a server of the command cannot be used. */
 export function requireServers({ host, notStarted }: Pick<Connected, 'host' | 'notStarted'>): void {
   for (const { why } of notStarted) throw new CommandFailed(why, 'bad-config');
   for (const [server, status] of Object.entries(host.status())) {
@@ -135,7 +135,7 @@ export function requireServers({ host, notStarted }: Pick<Connected, 'host' | 'n
   }
 }
 
-/** Tells what was tolerated since so many things were: before it was what does not concern who asks for something else. */
+/** Reports the warnings after the first `since`: earlier ones concern other lists. */
 export function reportWarnings(
   { warnings, output }: Pick<Connected, 'warnings' | 'output'>,
   since: number,
@@ -143,7 +143,7 @@ export function reportWarnings(
   for (const { server, message } of warnings.slice(since)) output.report(`server ${server}: ${message}`);
 }
 
-/** The first signal ends the work in order, another one of a person everything at once. */
+/** The first signal aborts the work; a second SIGINT exits immediately. */
 function abortOnSignals(ended: AbortController): Disposable {
   const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
   const listeners = Object.entries(codes).map(([name, code]) => {
@@ -162,8 +162,8 @@ function abortOnSignals(ended: AbortController): Disposable {
 }
 
 /**
- * Offers every server what a session offers it (`offerTo`): elicitation and the workspace as a root. Some servers list a
- * tool only to clients with these capabilities, so a command that offered less would show fewer tools than an agent gets.
+ * Declares the client capabilities of a session to every server: elicitation, and the workspace as a root. Some servers list a
+ * tool only to clients with these capabilities, so that commands show the tools that an agent gets.
  */
 function sessionHandlers(cwd: string, elicitation: HostAnswer = decline): HostHandlers {
   return {
@@ -174,7 +174,7 @@ function sessionHandlers(cwd: string, elicitation: HostAnswer = decline): HostHa
 
 const decline: HostAnswer = () => ({ action: 'decline' });
 
-/** Tools that are not what was accepted of them. They wait to be accepted from now on; nothing is accepted by looking. */
+/** Tools that differ from the accepted definitions. They are recorded as pending; this accepts nothing. */
 export function changedTools(
   servers: ServerMap,
   tools: readonly HostTool[],
@@ -190,7 +190,7 @@ export function changedTools(
   });
 }
 
-/** How it differs, and what to type if that is well. */
+/** The difference, and the command that accepts it. */
 export function formatChange(change: ToolChange): string {
   return `${change.text}; to accept it: ${acceptCommand(change)}`;
 }

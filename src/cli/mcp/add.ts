@@ -29,8 +29,8 @@ import { outcomeOf } from './health.ts';
 import { inSession, type Session } from './session.ts';
 
 const ADD_HELP = `
-An address is reached by http, or by sse if it speaks nothing else (ws:// by ws); -t keeps to one of them. Anything else
-is a command that is run. Flags of that command would be taken for ours: write -- before it.
+A URL is connected by http, or by sse if the server supports nothing else (ws:// by ws); -t selects one. Anything else
+is a command. Write -- before a command with flags, so that they are not parsed as flags of Toolplane.
 
   toolplane mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
   toolplane mcp add github -e GITHUB_TOKEN='\${GITHUB_TOKEN}' -- npx -y @modelcontextprotocol/server-github
@@ -38,23 +38,22 @@ is a command that is run. Flags of that command would be taken for ours: write -
   toolplane mcp add -s project -t sse board https://board.example.com/sse
 
 Files:
-  -s local     .toolplane/settings.local.json   this project, for you alone
-  -s project   .mcp.json                        this project, shared with everybody who works on it
+  -s local     .toolplane/settings.local.json   this project, only for you
+  -s project   .mcp.json                        this project, shared
   -s user      ~/.toolplane/settings.json       all your projects
 
-A server of -s user runs in a directory of its own, ~/.toolplane/servers/<name>, and not in the project: write
-\${TOOLPLANE_PROJECT_DIR} where it is to have the project's path.
+A server of -s user runs in its own directory, ~/.toolplane/servers/<name>, not in the project: use
+\${TOOLPLANE_PROJECT_DIR} for the path of the project.
 
-A value that looks like a secret is written as you gave it, with a warning; into the file of a project only with --force.
-Keep it out of files: toolplane secret set NAME, and \${secret:NAME} in its place; or \${VAR} for a variable.
+A value that looks like a secret is written with a warning; to a project file only with --force.
+Keep secrets out of files: toolplane secret set NAME, and \${secret:NAME} in the entry; or \${VAR} for a variable.
 
 Exit codes:
-  0  it is written
-  1  there is one of that name, or the file cannot be written
-  2  the command was not understood`;
+  0  the entry was written
+  1  the name exists, or the file cannot be written
+  2  usage error`;
 
-const AFTER_UNKNOWN =
-  '(flags of the command itself come after --: toolplane mcp add <name> -- npx -y some-server)';
+const AFTER_UNKNOWN = '(write -- before the command: toolplane mcp add <name> -- npx -y some-server)';
 
 type Values = {
   json?: true;
@@ -69,7 +68,7 @@ type Values = {
   force?: true;
 };
 
-/** `toolplane mcp add`: one more server, by a command or an address. */
+/** `toolplane mcp add`: adds a server by its command or URL. */
 export function defineAdd(command: Command): void {
   const add = addJsonFlag(command);
   add.parseOptions = (args) => Command.prototype.parseOptions.call(add, repeatVariables(args));
@@ -81,39 +80,38 @@ export function defineAdd(command: Command): void {
     .usage(
       '[options] <name> <commandOrUrl> [args...]\n       toolplane mcp add [options] <name> -- <command> [args...]',
     )
-    .argument('<name>', 'what it is called from now on')
-    .argument('<commandOrUrl>', 'the command that is run, or the address')
+    .argument('<name>', 'the name of the server')
+    .argument('<commandOrUrl>', 'the command or the URL')
     .argument('[args...]', 'arguments of the command')
     .addOption(
-      new Option('-s, --scope <scope>', 'where it is written: local, project or user')
+      new Option('-s, --scope <scope>', 'where to write it: local, project or user')
         .argParser(scopeName)
         .default('local'),
     )
     .addOption(
-      new Option('-t, --transport <transport>', 'how it is reached: stdio, http, sse or ws').argParser(
+      new Option('-t, --transport <transport>', 'the transport: stdio, http, sse or ws').argParser(
         transportName,
       ),
     )
     .addOption(
       new Option(
         '-e, --env <KEY=value>',
-        'a variable for the command; more may follow, or be given by one more -e',
+        'an environment variable; several may follow, or repeat -e',
       ).argParser(collect),
     )
     .addOption(
-      new Option(
-        '-H, --header <header>',
-        'a header for the address, as "Name: value"; may be repeated',
-      ).argParser(collect),
+      new Option('-H, --header <header>', 'an HTTP header, as "Name: value"; may be repeated').argParser(
+        collect,
+      ),
     )
     .option(
       '--cwd <directory>',
-      'where the command runs; by default the project, with -s user a directory of its own',
+      'the working directory; default: the project, with -s user its own directory',
     )
-    .addOption(new Option('--timeout <ms>', 'the longest one call may take').argParser(milliseconds))
-    .option('--trust', 'believe what it says of its tools; not in scope project')
-    .option('--on-demand', 'start it only once it is asked for')
-    .option('--force', 'replace one of that name; write secrets into the file of a project')
+    .addOption(new Option('--timeout <ms>', 'timeout of a call').argParser(milliseconds))
+    .option('--trust', 'trust the annotations of its tools; not in scope project')
+    .option('--on-demand', 'start it on demand')
+    .option('--force', 'replace an existing entry; write secrets to a project file')
     .addHelpText('after', ADD_HELP)
     .action(async (name: string, target: string, args: string[], values: Values) => {
       const { scope, transport, env = [], header = [], cwd, timeout, trust, onDemand } = values;
@@ -142,33 +140,33 @@ export function defineAdd(command: Command): void {
 }
 
 const ADD_JSON_HELP = `
-The JSON is the entry itself, what stands behind a name in "mcpServers"; comments and trailing commas may be in it. A
-whole {"mcpServers": {…}} with one server in it is understood too.
+The JSON is the entry itself, the value of a name in "mcpServers"; comments and trailing commas are allowed. A complete
+{"mcpServers": {…}} with one server is accepted too.
 
   toolplane mcp add-json files '{"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."]}'
   toolplane mcp add-json docs '{"type": "http", "url": "https://docs.example.com/mcp"}' -s user
   jq .mcpServers.github other.json | toolplane mcp add-json github -
 
-A server of type "sdk" lives in a program and is refused. Secrets are treated as toolplane mcp add does.
+A server of type "sdk" exists only in a program and is refused. Secrets are handled as by toolplane mcp add.
 
 Exit codes:
-  0  it is written
-  1  there is one of that name, or the file cannot be written
-  2  the command was not understood, or the entry cannot be used`;
+  0  the entry was written
+  1  the name exists, or the file cannot be written
+  2  usage error, or invalid entry`;
 
 type AddJsonValues = { json?: true; scope: WritableScope; force?: true };
 
-/** `toolplane mcp add-json`: one more server, as its entry in a file. */
+/** `toolplane mcp add-json`: adds a server by its JSON entry. */
 export function defineAddJson(command: Command): void {
   addJsonFlag(command)
-    .argument('<name>', 'what it is called from now on')
-    .argument('<json>', 'its entry; - is stdin')
+    .argument('<name>', 'the name of the server')
+    .argument('<json>', 'the entry; - for stdin')
     .addOption(
-      new Option('-s, --scope <scope>', 'where it is written: local, project or user')
+      new Option('-s, --scope <scope>', 'where to write it: local, project or user')
         .argParser(scopeName)
         .default('local'),
     )
-    .option('--force', 'replace one of that name; write secrets into the file of a project')
+    .option('--force', 'replace an existing entry; write secrets to a project file')
     .addHelpText('after', ADD_JSON_HELP)
     .action(async (name: string, json: string, values: AddJsonValues) => {
       const request = { name, json, scope: values.scope, force: values.force === true };
@@ -179,7 +177,7 @@ export function defineAddJson(command: Command): void {
 
 type Target = { readonly name: string; readonly scope: WritableScope; readonly force: boolean };
 
-/** `toolplane mcp add`; gives its exit code. */
+/** Runs `toolplane mcp add`; returns its exit code. */
 export function startAdd(
   { given, ...target }: Target & { readonly given: Given },
   format: McpFormat,
@@ -187,14 +185,14 @@ export function startAdd(
 ): Promise<number> {
   return inSession(format, env, (session) => {
     const { cwd } = given;
-    // Typed here, so it is meant from here; in the file of the person it would start at that file.
+    // A relative path is relative to the working directory, not to the user's settings file.
     const isRelative = cwd !== undefined && target.scope === 'user' && !cwd.startsWith('${');
     const resolved = isRelative ? { ...given, cwd: resolve(session.context.cwd, cwd) } : given;
     return storeServer(session, { ...target, given: givenEntry(resolved) });
   });
 }
 
-/** `toolplane mcp add-json`; gives its exit code. A `-` is what comes through stdin. */
+/** Runs `toolplane mcp add-json`; returns its exit code. `-` reads stdin. */
 export function startAddJson(
   { json, ...target }: Target & { readonly json: string },
   format: McpFormat,
@@ -210,11 +208,11 @@ export type StoreRequest = {
   readonly name: string;
   readonly scope: WritableScope;
   readonly given: GivenEntry;
-  /** Replaces what is there, and writes secrets into a file that is shared. */
+  /** Replaces an existing entry, and writes secrets to a shared file. */
   readonly force: boolean;
 };
 
-/** Writes one entry into the file of a scope and says what became of it. */
+/** Writes an entry to the file of a scope and reports whether it is active. */
 export async function storeServer(session: Session, request: StoreRequest): Promise<number> {
   const { context } = session;
   const { name, scope, force } = request;
@@ -223,13 +221,13 @@ export async function storeServer(session: Session, request: StoreRequest): Prom
   if (scope === 'project' && advice.length > 0 && !force) {
     throw new UsageError(
       ...advice,
-      'the file of a project is shared, so nothing was written; --force writes it',
+      'the file of a project is shared, so nothing was written; use --force to write it',
     );
   }
   const path = pathOfScope(context, scope);
   const before = entriesOf(await readConfiguration(context), name).find((it) => it.path === path);
   if (before && !force) {
-    const there = `${whereText(before)} has a server "${name}" (${entryText(before.raw)})`;
+    const there = `${whereText(before)} already has a server "${name}" (${entryText(before.raw)})`;
     throw new CommandFailed(
       `${there}; --force replaces it, toolplane mcp remove ${shellQuote(name)} -s ${scope} removes it`,
     );
@@ -256,31 +254,31 @@ export async function storeServer(session: Session, request: StoreRequest): Prom
   return 0;
 }
 
-/** What a relative path means there, if it may not be what was meant. */
+/** A note about a relative path that may resolve to another directory. */
 function relativeAdvice(scope: WritableScope, entry: Readonly<Record<string, unknown>>): string[] {
   const found = relativePath(scope, entry as ExternalServerEntry);
   return found ? [`${formatKeyPath(found.where)}: ${found.message}`] : [];
 }
 
-/** What can be said of the request without looking at any file. */
+/** Validates the request without reading files. */
 function usable({ name, scope, given }: StoreRequest): Extract<GivenEntry, { kind: 'entry' }> {
   const faults = [faultOfName(name) ?? [], given.kind === 'faulty' ? given.faults : []].flat();
   if (given.kind === 'entry' && scope === 'project' && given.entry.trust === true) {
-    faults.push('a file that is shared cannot ask to be trusted; use --scope local or user for trust');
+    faults.push('a shared file cannot request trust; use --scope local or user for trust');
   }
   if (given.kind === 'faulty' || faults.length > 0) throw new UsageError(...faults);
   return given;
 }
 
-/** What is said of values that look like secrets and would stand in a file as they are, a line each. */
+/** One line for each value that looks like a secret. */
 export function secretAdvice(server: string, entry: Readonly<Record<string, unknown>>): string[] {
   return literalSecrets(entry).map((where) => {
     const name = secretName(server, where);
-    return `${where} holds what looks like a secret; to keep it out of the file: toolplane secret set ${name}, and write \${secret:${name}} in its place`;
+    return `${where} looks like a secret; to keep it out of the file: toolplane secret set ${name}, and use \${secret:${name}}`;
   });
 }
 
-/** A variable keeps its name; anything else is called after its server. */
+/** The name of a variable, or one derived from the server's name. */
 function secretName(server: string, where: string): string {
   const variable = /^env\.(\w+)$/.exec(where)?.[1];
   if (variable !== undefined) return variable;
@@ -288,14 +286,14 @@ function secretName(server: string, where: string): string {
   return `${/^[A-Z_]/.test(upper) ? '' : '_'}${upper}_TOKEN`;
 }
 
-/** Why a server cannot be given this name; undefined if it can. Some names would do, and are something else mistyped. */
+/** Why a name is not accepted: it is invalid, or probably a misplaced argument. */
 export function faultOfName(name: string): string | undefined {
-  if (name.startsWith('-')) return `a name does not begin with "-"; flags come before --, the name too`;
+  if (name.startsWith('-')) return `a name does not start with "-"; write flags and the name before --`;
   const fault = validateServerName(name);
   if (fault !== undefined) return fault;
-  if (name !== name.trim()) return 'the name of a server neither begins nor ends with a blank';
+  if (name !== name.trim()) return 'the name of a server does not start or end with white space';
   if (/^\w+=/.test(name))
-    return `"${name.replace(/=.*/s, '=…')}" is no name; variables come after -e: -e KEY=value`;
-  if (looksLikeUrl(name)) return 'the name comes first, then the address: toolplane mcp add <name> <url>';
+    return `"${name.replace(/=.*/s, '=…')}" is not a name; give variables with -e KEY=value`;
+  if (looksLikeUrl(name)) return 'the name comes before the URL: toolplane mcp add <name> <url>';
   return undefined;
 }

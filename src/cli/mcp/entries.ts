@@ -5,12 +5,12 @@ import { formatPosition } from '../../config/files/diagnostics.ts';
 import type { WrittenServer } from '../../config/model.ts';
 import { UsageError } from '../output/failure.ts';
 
-/** Where an entry stands, for people: its scope and its place in the file. */
+/** The scope of an entry and its position in the file. */
 export function whereText({ scope, label, position }: WrittenServer): string {
   return `${scope}, ${formatPosition(label, position)}`;
 }
 
-/** The same for programs. */
+/** The location of an entry as JSON. */
 export function whereDocument({ scope, label, path, position, owner }: WrittenServer): {
   readonly scope: string;
   readonly label: string;
@@ -27,7 +27,7 @@ export function whereDocument({ scope, label, path, position, owner }: WrittenSe
   };
 }
 
-/** What a server is in a few words, such as `stdio: npx -y some-server`; secrets are not in it. */
+/** A server in short, such as `stdio: npx -y some-server`, with secrets masked. */
 export function entryText(raw: unknown): string {
   const { type, command, args, url } = maskEntry(raw);
   if (typeof url === 'string') return `${typeof type === 'string' ? type : 'http'}: ${url}`;
@@ -35,25 +35,25 @@ export function entryText(raw: unknown): string {
   return `${typeof type === 'string' ? type : 'stdio'}: ${line.map((it) => wordText(String(it))).join(' ')}`;
 }
 
-/** A word as it would be typed: one with blanks, quotes or nothing in it would be taken for others. */
+/** Quotes an argument with spaces or quotes, or an empty one. */
 function wordText(word: string): string {
   return /^[^\s'"\\]+$/.test(word) ? word : JSON.stringify(word);
 }
 
-/** Every entry of the name, wherever it stands; the highest first. */
+/** Every entry of the name, highest precedence first. */
 export function entriesOf({ sources }: Pick<Configuration, 'sources'>, name: string): WrittenServer[] {
   return sources.flatMap(({ servers }) => servers.filter((it) => it.name === name)).reverse();
 }
 
-/** What is said of a name nobody wrote. */
+/** The error for an unknown name. */
 export function unknownServer({ sources }: Pick<Configuration, 'sources'>, name: string): UsageError {
   const known = [...new Set(sources.flatMap(({ servers }) => servers.map((it) => it.name)))].sort();
   const closest = nearest(name, known);
   const hint = closest === undefined ? '' : `; did you mean "${closest}"?`;
   const few =
     known.length <= MAX_NAMES ? known.join(', ') : `${known.slice(0, MAX_NAMES).join(', ')} and others`;
-  const others = known.length === 0 ? '; toolplane mcp add adds one' : ` (there are ${few})`;
-  return new UsageError(`there is no server "${name}"${hint}${others}`);
+  const others = known.length === 0 ? '; toolplane mcp add adds one' : ` (known: ${few})`;
+  return new UsageError(`unknown server "${name}"${hint}${others}`);
 }
 
 const MAX_NAMES = 10;

@@ -4,7 +4,7 @@ import { normalizeEntry, validateEntry } from '../../config/sources/validate-ent
 import { foreignMember, foreignMembers, unknownMembers } from '../../protocol/server-entry.ts';
 import { oneOf } from '../flags/flag-values.ts';
 
-/** What `mcp add` was told, as it was typed. */
+/** The arguments of `mcp add`. */
 export type Given = {
   readonly target: string;
   readonly args: readonly string[];
@@ -21,13 +21,13 @@ export type GivenEntry =
   | {
       readonly kind: 'entry';
       readonly entry: Readonly<Record<string, unknown>>;
-      /** What may not be meant so, a line each. */
+      /** Notes, one line each. */
       readonly notes?: readonly string[];
     }
-  /** What cannot be, a line each. */
+  /** Problems, one line each. */
   | { readonly kind: 'faulty'; readonly faults: readonly string[] };
 
-/** The entry that is meant. */
+/** Builds the entry from the arguments. */
 export function givenEntry(given: Given): GivenEntry {
   const transport = given.transport ?? transportOf(given.target);
   const env = pairs(given.env, /^([^=]+)=([\s\S]*)$/, '-e', 'KEY=value');
@@ -39,7 +39,7 @@ export function givenEntry(given: Given): GivenEntry {
   ];
   if (faults.length > 0) return { kind: 'faulty', faults };
   const entry = {
-    // An address without a type is asked which transport it speaks.
+    // Without a type, the transport of a URL is detected when connecting.
     ...((given.transport !== undefined || transport !== 'http') && { type: transport }),
     ...(transport === 'stdio' ? { command: given.target, ...listed(given.args) } : { url: given.target }),
     ...(env.map && { env: env.map }),
@@ -55,7 +55,7 @@ export function givenEntry(given: Given): GivenEntry {
   return { kind: 'entry', entry, ...(notes.length > 0 && { notes }) };
 }
 
-/** A header's name as HTTP takes it (RFC 9110, 5.6.2). */
+/** A header with a valid field name (RFC 9110, 5.6.2). */
 const HEADER = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([^\r\n]*)$/;
 
 function transportOf(target: string): Transport {
@@ -69,16 +69,16 @@ function listed(args: readonly string[]): { args?: readonly string[] } {
 
 function faultsOfCommand({ target, transport, headers }: Given): string[] {
   const faults: string[] = [];
-  if (target.trim() === '') faults.push('there is no command');
+  if (target.trim() === '') faults.push('the command is empty');
   const variable = variableName(target);
   if (variable !== undefined) {
-    faults.push(`"${variable}=…" looks like a variable: give it with -e, and repeat -e for each`);
+    faults.push(`"${variable}=…" looks like a variable: give it with -e KEY=value`);
   }
-  if (looksLikeUrl(target)) faults.push('-t stdio takes a command, and an address was given');
+  if (looksLikeUrl(target)) faults.push('-t stdio needs a command, not a URL');
   else if (transport === undefined && looksLikeAddress(target)) {
-    faults.push(`"${target}" looks like an address: write http://${target}, or -t stdio if it is a command`);
+    faults.push(`"${target}" looks like a URL: write http://${target}, or -t stdio if it is a command`);
   }
-  if (headers.length > 0) faults.push('-H is for servers on the network; a command takes -e KEY=value');
+  if (headers.length > 0) faults.push('-H is for URLs; a command uses -e KEY=value');
   return faults;
 }
 
@@ -86,15 +86,15 @@ function faultsOfRemote({ target, args, env, cwd }: Given, transport: Transport)
   const faults: string[] = [];
   const isCommand = !looksLikeUrl(target) && !target.includes('${');
   if (isCommand) {
-    faults.push(`-t ${transport} takes an address such as ${TRANSPORTS[transport]}, and a command was given`);
+    faults.push(`-t ${transport} needs a URL such as ${TRANSPORTS[transport]}, not a command`);
   }
-  if (args.length > 0 && !isCommand) faults.push('an address takes no arguments after it');
-  if (env.length > 0) faults.push('-e is for commands; an address takes -H "Name: value"');
-  if (cwd !== undefined) faults.push('--cwd is for commands; nothing is run for an address');
+  if (args.length > 0 && !isCommand) faults.push('a URL has no arguments');
+  if (env.length > 0) faults.push('-e is for commands; a URL uses -H "Name: value"');
+  if (cwd !== undefined) faults.push('--cwd is for commands, not for URLs');
   return faults;
 }
 
-/** Of two with one name the later counts. A value that is not understood is not shown: it may be secret. */
+/** Parses pairs; the later of two with one name wins. A value may be a secret, so it is never quoted. */
 function pairs(
   texts: readonly string[],
   form: RegExp,
@@ -105,25 +105,25 @@ function pairs(
   const faults = texts.flatMap((text, at) => {
     if (read[at]) return [];
     const name = nameOf(text);
-    return [name === undefined ? `${flag} takes ${takes}` : `${flag} "${name}…" is no ${takes}`];
+    return [name === undefined ? `${flag} needs ${takes}` : `${flag} "${name}…" is not ${takes}`];
   });
   const found = read.flatMap((it) => (it ? [[(it[1] as string).trim(), it[2] as string] as const] : []));
   return { ...(found.length > 0 && { map: Object.fromEntries(found) }), faults };
 }
 
-/** As much of a text as is no value. */
+/** The name in a malformed pair. */
 function nameOf(text: string): string | undefined {
   const name = /^[^\s:=]*/.exec(text)?.[0] ?? '';
   return name.length > 0 && name.length < text.length ? name : undefined;
 }
 
-/** The entry a JSON text holds; a whole `{ "mcpServers": … }` of one server is understood too. */
+/** Parses an entry, or a complete `{ "mcpServers": … }` with one server. */
 export function parseJsonEntry(name: string, text: string): GivenEntry {
   const { value, faults } = parseJsonc(text.replace(/^\ufeff/, ''));
   const [first] = faults;
   if (first) {
     const { line, column } = first.position;
-    return faulty(`it is no JSON: line ${line}, column ${column}: ${first.message}`);
+    return faulty(`not valid JSON: line ${line}, column ${column}: ${first.message}`);
   }
   const whole = isRecord(value) && isRecord(value.mcpServers) ? value.mcpServers : undefined;
   return whole ? ofWhole(name, whole) : ofEntry(name, value);
@@ -131,34 +131,34 @@ export function parseJsonEntry(name: string, text: string): GivenEntry {
 
 function ofWhole(name: string, servers: Readonly<Record<string, unknown>>): GivenEntry {
   const [one, ...more] = Object.keys(servers);
-  if (one === undefined) return faulty('its "mcpServers" is empty');
+  if (one === undefined) return faulty('"mcpServers" is empty');
   if (more.length > 0) {
     return faulty(
-      `it holds ${more.length + 1} servers; give one at a time, what stands behind its name: {"command": …} or {"type": "http", "url": …}`,
+      `it has ${more.length + 1} servers; give the entry of one: {"command": …} or {"type": "http", "url": …}`,
     );
   }
   const read = ofEntry(name, servers[one]);
-  const note = one === name ? [] : [`it is called "${one}" there, and "${name}" from now on`];
+  const note = one === name ? [] : [`the entry named "${one}" is added as "${name}"`];
   return read.kind === 'faulty' ? read : { ...read, notes: [...note, ...(read.notes ?? [])] };
 }
 
 function ofEntry(name: string, value: unknown): GivenEntry {
   if (!isRecord(value) || Array.isArray(value)) {
-    return faulty('it must be an object, such as {"command": "npx"} or {"url": "https://…"}');
+    return faulty('must be an object, such as {"command": "npx"} or {"url": "https://…"}');
   }
   const fault = validateEntry(value);
   if (fault) {
-    const hints = isMap(value) ? ['give only what stands behind the name'] : foreignMembers(name, value);
+    const hints = isMap(value) ? ['give only the value of the name'] : foreignMembers(name, value);
     return faulty([fault.message, ...hints].join('; '));
   }
   const notes = unknownMembers(normalizeEntry(value).entry).map(({ name: member, meant }) => {
     const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-    return `"${member}" ${foreignMember(name, member) ?? `means nothing here${hint}`}`;
+    return `"${member}" ${foreignMember(name, member) ?? `is not a known key${hint}`}`;
   });
   return { kind: 'entry', entry: value, notes: [...notes, ...splitCommandAdvice(value, 'json')] };
 }
 
-/** Somebody gave the name and its entry. */
+/** Whether the value is a map from names to entries. */
 function isMap(value: Readonly<Record<string, unknown>>): boolean {
   const all = Object.values(value);
   return all.length > 0 && all.every((it) => isRecord(it) && ('command' in it || 'url' in it));
@@ -168,7 +168,7 @@ function faulty(fault: string): GivenEntry {
   return { kind: 'faulty', faults: [fault] };
 }
 
-/** What is said of a command with blanks in it, which no shell takes apart; of its words only the first, since others may be secret. */
+/** Advice about a command with spaces, which is not split by a shell. Only its first word is quoted: the others may be secrets. */
 function splitCommandAdvice(
   { command }: Readonly<Record<string, unknown>>,
   given: 'words' | 'json',
@@ -176,19 +176,19 @@ function splitCommandAdvice(
   if (typeof command !== 'string' || !/\S\s+\S/.test(command)) return [];
   const [first = ''] = command.trim().split(/\s/);
   const variable = variableName(first);
-  if (variable !== undefined) return [`the command begins with the variable ${variable}, which "env" takes`];
+  if (variable !== undefined) return [`the command starts with the variable ${variable}; set it in "env"`];
   const cure =
     given === 'json'
       ? `"command": ${JSON.stringify(first)}, "args": ["…"]`
       : `add it again with --force, without the quotes: -- ${first} …`;
   return [
-    `the command is one word with blanks in it; if what follows ${first} are its arguments, write each as its own: ${cure}`,
+    `the command contains spaces and is not split; if ${first} is followed by arguments, write: ${cure}`,
   ];
 }
 
 export type Transport = 'stdio' | 'http' | 'sse' | 'ws';
 
-/** Each way to reach a server, with an example of what it takes. */
+/** The transports, each with an example. */
 export const TRANSPORTS: Readonly<Record<Transport, string>> = {
   stdio: 'npx -y some-server',
   http: 'https://example.com/mcp',
@@ -196,7 +196,7 @@ export const TRANSPORTS: Readonly<Record<Transport, string>> = {
   ws: 'wss://example.com/mcp',
 };
 
-/** Reads `--transport`; what others call them is understood as a hint. */
+/** Parses `--transport`; other common names are suggested corrections. */
 export const transportName = oneOf(Object.keys(TRANSPORTS) as Transport[], {
   'streamable-http': 'http',
   streamablehttp: 'http',
@@ -214,24 +214,24 @@ export function looksLikeUrl(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 }
 
-/** A host with a port or a path, such as `localhost:3000/mcp`, is no command. */
+/** A host with a port, such as `localhost:3000/mcp`, is not a command. */
 function looksLikeAddress(text: string): boolean {
   return /^(localhost|\d{1,3}(\.\d{1,3}){3}|[a-z0-9-]+(\.[a-z0-9-]+)+)(:\d{1,5})(\/\S*)?$/i.test(text);
 }
-/** The name of the variable that a word such as `KEY=value` sets; undefined if it sets none. */
+/** The variable's name in `KEY=value`; undefined if there is none. */
 function variableName(word: string): string | undefined {
   return /^([A-Za-z_]\w*)=/.exec(word)?.[1];
 }
 
 /**
- * The words of a command line with an `-e` before each variable: others take several after one, as `-e A=1 B=2`. Only
- * words that directly follow one are taken for such, and none after `--`, where the command has its own.
+ * Inserts `-e` before each further variable of `-e A=1 B=2`, as other programs accept it. Only
+ * arguments that directly follow one are variables, and none after `--`.
  */
 export function repeatVariables(args: readonly string[]): string[] {
   const end = args.indexOf('--');
   const own = end < 0 ? args : args.slice(0, end);
   const expanded: string[] = [];
-  // What the next word may be: the value of the flag, or one more variable.
+  // What the next argument may be: the value of the flag, or another variable.
   let next: 'value' | 'more' | 'other' = 'other';
   for (const word of own) {
     if (next === 'value') next = 'more';

@@ -5,8 +5,8 @@ import { CommandFailed, ExitCode } from '../output/failure.ts';
 import { inSession } from './session.ts';
 
 const HELP = `
-Signing in comes with a later version. What works now: a header with a token, -H 'Authorization: Bearer \${secret:NAME}';
-"headersHelper" in the entry, a command that prints the headers as JSON.
+OAuth is not supported yet. Use a header with a token, -H 'Authorization: Bearer \${secret:NAME}', or
+"headersHelper" in the entry: a command that prints headers as JSON.
 
 Exit codes:
   1  always`;
@@ -23,7 +23,7 @@ export function defineLogin(command: Command): void {
     });
 }
 
-/** `toolplane mcp login` and `logout`; gives the exit code, which is 1 until there is signing in. */
+/** Fails with exit code 1 until OAuth is supported. */
 export function startLogin(
   word: 'login' | 'logout',
   name: string,
@@ -33,9 +33,9 @@ export function startLogin(
   const works = `-H 'Authorization: Bearer \${secret:NAME}', or "headersHelper" in its entry`;
   const now =
     word === 'login'
-      ? `give ${shellQuote(name)} a token by ${works}`
-      : 'toolplane secret remove NAME takes a token away';
+      ? `set a token for ${shellQuote(name)} with ${works}`
+      : 'remove a token with toolplane secret remove NAME';
   return inSession(format, env, () =>
-    Promise.reject(new CommandFailed(`${word} comes with a later version of Toolplane; until then ${now}`)),
+    Promise.reject(new CommandFailed(`${word} is not supported yet; ${now}`)),
   );
 }

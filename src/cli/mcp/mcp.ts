@@ -91,23 +91,23 @@ const COMMANDS: readonly CommandRow[] = [
 const HELP = `
   toolplane mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
   toolplane mcp add docs https://docs.example.com/mcp -H 'Authorization: Bearer \${DOCS_TOKEN}'
-  toolplane mcp list                       every server, where it stands, and how it is
-  toolplane mcp approve                    look at what the project brings, and decide
+  toolplane mcp list                       every server with its file and status
+  toolplane mcp approve                    review and approve servers of the project
 
-Files, the highest precedence first:
-  .toolplane/settings.local.json           scope local: this project, for you alone
-  .mcp.json                                scope project: this project, for everybody who works on it
+Files, highest precedence first:
+  .toolplane/settings.local.json           scope local: this project, only for you
+  .mcp.json                                scope project: this project, shared
   ~/.toolplane/settings.json               scope user: all your projects
 
-The first two are looked for in every directory from here up to the root of the repository, the nearer one first. What
-stands in a project counts only once you have approved it: toolplane mcp approve. What you add here is approved by that.
-\${VAR}, \${VAR:-default} and \${secret:NAME} are put in when a server is started, never when a file is written.
+The first two are read from every directory between the working directory and the root of the repository, nearest first.
+Entries of a project are active only after you approved them: toolplane mcp approve. Entries that you add are approved.
+\${VAR}, \${VAR:-default} and \${secret:NAME} are substituted when a server starts, never when a file is written.
 
 Exit codes:
-  0    done
-  1    it failed, or a server is broken; the reason is on stderr
-  2    the command was not understood
-  130  it was interrupted (129, 143: hung up, terminated)`;
+  0    success
+  1    failure, or a broken server; the reason is on stderr
+  2    usage error
+  130  interrupted (129, 143: hangup, termination)`;
 
 /** `toolplane mcp`: the servers that are configured. */
 export function defineMcp(command: Command): void {

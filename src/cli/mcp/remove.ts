@@ -10,16 +10,16 @@ import { entriesOf, entryText, unknownServer, whereDocument, whereText } from '.
 import { inSession } from './session.ts';
 
 const HELP = `
-Takes the entry out of its file and says what counts under that name from now on. Comments and everything else in the
-file stay. If several scopes have one of the name, --scope says which is meant.
+Removes the entry from its file and reports which entry has the name now. Comments and everything else in the
+file are kept. If several scopes have the name, --scope selects one.
 
   toolplane mcp remove github
   toolplane mcp remove github --scope user
 
 Exit codes:
-  0  it is removed
+  0  the entry was removed
   1  the file cannot be written
-  2  there is no such server, or it is not clear which one is meant`;
+  2  unknown server, or several scopes have the name`;
 
 type Values = { json?: true; scope?: WritableScope };
 
@@ -27,7 +27,7 @@ type Values = { json?: true; scope?: WritableScope };
 export function defineRemove(command: Command): void {
   addJsonFlag(command)
     .argument('<name>', 'the server')
-    .addOption(new Option('-s, --scope <scope>', 'which one: local, project or user').argParser(scopeName))
+    .addOption(new Option('-s, --scope <scope>', 'the scope: local, project or user').argParser(scopeName))
     .addHelpText('after', HELP)
     .action(async (name: string, values: Values) => {
       const { scope } = values;
@@ -38,7 +38,7 @@ export function defineRemove(command: Command): void {
 
 export type RemoveRequest = { readonly name: string; readonly scope?: WritableScope };
 
-/** `toolplane mcp remove`; gives its exit code. */
+/** Runs `toolplane mcp remove`; returns its exit code. */
 export function startRemove(
   request: RemoveRequest,
   format: McpFormat,
@@ -49,7 +49,7 @@ export function startRemove(
     const before = await readConfiguration(context);
     const target = entryToRemove(before, request);
     if (!removeServer(context, target.path, name)) {
-      throw new CommandFailed(`${whereText(target)}: somebody else has just removed "${name}"`);
+      throw new CommandFailed(`${whereText(target)}: "${name}" was removed by another program`);
     }
     const after = await readConfiguration(context);
     const now = after.merged.servers.find((it) => it.name === name);
@@ -82,7 +82,7 @@ export function leftText(before: Merged, after: Merged, name: string): string {
 
 type Removable = WrittenServer & { readonly path: string };
 
-/** The one entry that is meant; of one scope the nearest. */
+/** The entry to remove: the only one, or the nearest of the scope. */
 function entryToRemove(configuration: Configuration, { name, scope }: RemoveRequest): Removable {
   const all = entriesOf(configuration, name);
   if (all.length === 0) throw unknownServer(configuration, name);
@@ -90,17 +90,17 @@ function entryToRemove(configuration: Configuration, { name, scope }: RemoveRequ
   const [first] = own;
   if (!first) {
     const places = all.map(whereText).join('; ');
-    throw new UsageError(`"${name}" is none that can be removed here: it comes from ${places}`);
+    throw new UsageError(`"${name}" cannot be removed here: it comes from ${places}`);
   }
   const scopes = [...new Set(own.map((it) => it.scope))];
   if (scope === undefined && scopes.length > 1) {
     const places = own.map((it) => `--scope ${it.scope} (${it.label})`).join(', ');
-    throw new UsageError(`"${name}" is in ${scopes.length} scopes; say which one: ${places}`);
+    throw new UsageError(`"${name}" is in ${scopes.length} scopes; select one: ${places}`);
   }
   const target = scope === undefined ? first : own.find((it) => it.scope === scope);
   if (target) return target;
   const there = own.map(whereText).join('; ');
-  throw new UsageError(`there is no server "${name}" in scope ${scope}; it is in ${there}`);
+  throw new UsageError(`no server "${name}" in scope ${scope}; it is in ${there}`);
 }
 
 function isOurs(written: WrittenServer): written is Removable {

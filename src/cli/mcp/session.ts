@@ -13,18 +13,18 @@ import { jsonDocument } from '../output/format.ts';
 import { processOutput } from '../output/output.ts';
 import { type Piece, render } from '../terminal/render.ts';
 
-/** Where a sub-command works and prints. */
+/** The context and output of a sub-command. */
 export type Session = {
   readonly context: ConfigContext;
   readonly env: NodeJS.ProcessEnv;
   readonly format: McpFormat;
-  /** The answer: a document for programs, lines for people. */
+  /** Prints the result, as JSON or as text. */
   answer(answer: { readonly document: object; readonly pieces: readonly Piece[] }): Promise<void>;
   /** One line on stderr. */
   report(line: string): void;
 };
 
-/** Does the work of a sub-command; gives its exit code. A failure is one line, and a document where one is wanted. */
+/** Runs a sub-command; returns its exit code. A failure is reported on stderr and, with `--json`, as a document. */
 export async function inSession(
   format: McpFormat,
   env: NodeJS.ProcessEnv,
@@ -46,7 +46,7 @@ export async function inSession(
   }
 }
 
-/** Lines on stdout; colours only where a terminal shows them and nobody is against it. */
+/** Prints to stdout, with colors on a terminal unless `NO_COLOR` is set. */
 async function printPieces(pieces: readonly Piece[], env: NodeJS.ProcessEnv): Promise<void> {
   const { stdout } = process;
   const hasColors = stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
@@ -55,10 +55,10 @@ async function printPieces(pieces: readonly Piece[], env: NodeJS.ProcessEnv): Pr
   await new Promise<void>((resolve) => stdout.write(text, () => resolve()));
 }
 
-/** Nobody who looks at a list waits longer for what others may have changed in it. */
+/** Timeout for fetching connector catalogues. */
 const LIMIT_MS = 5_000;
 
-/** What is configured, with what catalogues say now; of one that does not answer, with what it said last. */
+/** The configuration with fresh connector catalogues, or cached ones if fetching fails. */
 export async function freshConfiguration(
   { context, report }: Pick<Session, 'context' | 'report'>,
   wanted: ConfigFlags = {},
@@ -70,17 +70,17 @@ export async function freshConfiguration(
   const signal = AbortSignal.timeout(LIMIT_MS);
   const changed = await refreshConnectors(configuration, {
     signal,
-    note: (text) => report(`${text}; what it said last counts`),
+    note: (text) => report(`${text}; using the cached catalogue`),
   });
   if (signal.aborted)
-    report(`not every catalogue answered within ${LIMIT_MS / 1000} s; what it said last counts`);
+    report(`not every catalogue responded within ${LIMIT_MS / 1000} s; using the cached catalogue`);
   return changed ? readConfiguration(context, wanted) : configuration;
 }
 
-/** How each server that was dialled is; one that is not ready is never in it. */
+/** The status of each server that was contacted. */
 export type Statuses = Readonly<Record<string, ServerStatus>>;
 
-/** Dials those of the servers that may be started, does the work, and ends them; gives the exit code. */
+/** Connects the servers that may be started, runs `work`, and closes them; returns the exit code. */
 export async function withStatuses(
   { env, format }: Session,
   configuration: Configuration,

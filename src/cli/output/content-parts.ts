@@ -5,10 +5,10 @@ import { isRecord } from '../../base/json-value.ts';
 import { sanitizeLine } from '../terminal/text.ts';
 import { formatBytes, jsonDocument } from './format.ts';
 
-/** One thing a server gave: text or data as it is, or something that is told of by a line and may be kept in a file. */
+/** One part of a result: text or JSON that is printed, or other content that is described in one line and can be saved to a file. */
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
-  /** Data, as it was sent. */
+  /** JSON as received. */
   | { readonly kind: 'json'; readonly text: string }
   | {
       readonly kind: 'thing';
@@ -16,7 +16,7 @@ export type Part =
       readonly file?: { readonly mimeType: string; readonly bytes: Buffer };
     };
 
-/** Content blocks as a person sees them; one of a kind nobody knows is shown as it was sent. */
+/** Content blocks for display; a block of an unknown type is shown as JSON. */
 export function partsOf(content: readonly unknown[]): Part[] {
   return content.flatMap((block): Part[] => {
     if (typeof block === 'string') return [{ kind: 'text', text: block }];
@@ -38,7 +38,7 @@ function knownParts(block: Readonly<Record<string, unknown>>): Part[] | undefine
   return undefined;
 }
 
-/** What a resource holds: a text below a line that names it, a line on its bytes, or both. */
+/** The content of a resource: its text below a line that names it, a line that describes its bytes, or both. */
 export function resourceParts(resource: Readonly<Record<string, unknown>>): Part[] {
   const { uri, mimeType, text, blob } = resource;
   const parts: Part[] = [];
@@ -51,19 +51,19 @@ export function resourceParts(resource: Readonly<Record<string, unknown>>): Part
   return parts.length > 0 ? parts : unknownPart(joinTexts('resource', uri), resource);
 }
 
-/** Parts as text: each on lines of its own. */
+/** Formats parts, each on its own lines. */
 export function partsText(parts: readonly Part[]): string {
   return parts.map((part) => endLine(part.kind === 'thing' ? `[${part.line}]` : part.text)).join('');
 }
 
-/** A text ends its line, if there is any. */
+/** Adds a trailing newline to text that is not empty. */
 export function endLine(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
 function unknownPart(what: string, value: unknown): Part[] {
   return [
-    { kind: 'thing', line: `${what}, of no known form` },
+    { kind: 'thing', line: `${what}, unknown type` },
     { kind: 'json', text: jsonText(value) },
   ];
 }
@@ -71,7 +71,7 @@ function unknownPart(what: string, value: unknown): Part[] {
 function binary(what: string, data: string, type: unknown): Part {
   const decoded = decodeBase64(data);
   const mimeType = typeof type === 'string' ? type : (decoded?.mimeType ?? 'application/octet-stream');
-  if (!decoded) return { kind: 'thing', line: `${what} ${joinTexts(mimeType)}, which is no base64` };
+  if (!decoded) return { kind: 'thing', line: `${what} ${joinTexts(mimeType)}, invalid base64` };
   const line = `${what} ${joinTexts(mimeType)}, ${formatBytes(decoded.bytes.length)}`;
   return { kind: 'thing', line, file: { mimeType, bytes: decoded.bytes } };
 }
@@ -80,7 +80,7 @@ function joinTexts(...given: readonly unknown[]): string {
   return given.flatMap((it) => (typeof it === 'string' && it !== '' ? [sanitizeLine(it)] : [])).join(' ');
 }
 
-/** What a tool gave, whatever it is, as a person sees it: the structured form is shown only where there is no text. */
+/** The parts of a tool result; structured content is shown only if there is no text. */
 export function resultParts(result: unknown): Part[] {
   const { blocks, structure } = parseResult(result);
   const parts = partsOf(blocks);

@@ -4,7 +4,7 @@ import { messageOf } from '../../protocol/sdk-error.ts';
 import { sanitize } from '../terminal/text.ts';
 import { jsonDocument } from './format.ts';
 
-/** What was asked for cannot be done: exit code 1. The message is a line for people. */
+/** The command failed: exit code 1, and the message on stderr. */
 export class CommandFailed extends Error {
   override readonly name = 'Failed';
   readonly code: HostErrorCode | undefined;
@@ -15,13 +15,13 @@ export class CommandFailed extends Error {
   }
 }
 
-/** What a person is told, a line each. */
+/** The lines to print for a failure. */
 export function formatFailure(cause: unknown): readonly string[] {
   if (cause instanceof UsageError) return cause.lines;
   return [cause instanceof ServerFault ? `server ${cause.server}: ${cause.message}` : messageOf(cause)];
 }
 
-/** The same for programs: `code` is that of JSON-RPC if the server refused, a word of ours if it could not be used. */
+/** The JSON document for a failure: `code` is the JSON-RPC code of a server's error, or a `HostErrorCode`. */
 export function errorDocument(cause: unknown): {
   readonly error: { readonly message: string; readonly code?: number | string };
 } {
@@ -30,7 +30,7 @@ export function errorDocument(cause: unknown): {
   const code = isCoded ? cause.code : undefined;
   return { error: { message: formatFailure(cause).join('\n'), ...(code !== undefined && { code }) } };
 }
-/** What a person asked for cannot be done as it was said: exit code 2. Each line stands for itself. */
+/** The command line cannot be carried out as written: exit code 2. One problem per line. */
 export class UsageError extends Error {
   override readonly name = 'NotUnderstood';
   readonly lines: readonly string[];
@@ -40,7 +40,7 @@ export class UsageError extends Error {
     this.lines = lines;
   }
 }
-/** Ends a command with this exit code, when all that was to say has been said. */
+/** Ends a command with this exit code, after all its output. */
 export class ExitCode extends Error {
   override readonly name = 'ExitCode';
   readonly code: number;

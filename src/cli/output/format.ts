@@ -1,4 +1,4 @@
-/** A whole number as people read it: `12,345`. */
+/** A number with thousands separators: `12,345`. */
 export function formatCount(value: number): string {
   return value.toLocaleString('en-US');
 }
@@ -8,7 +8,7 @@ export function pluralize(value: number, noun: string): string {
   return `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
 }
 
-/** `7.5 %` of a whole. */
+/** A share as a percentage: `7.5 %`. */
 export function formatPercent(part: number, whole: number): string {
   return `${((100 * part) / whole).toFixed(1)} %`;
 }
@@ -19,17 +19,17 @@ export function formatBytes(bytes: number): string {
   const [size, unit] = bytes < 1_000_000 ? [bytes / 1000, 'kB'] : [bytes / 1_000_000, 'MB'];
   return `${size.toFixed(1)} ${unit}`;
 }
-/** Each on a line of its own. */
+/** Joins lines, each with a newline. */
 export function joinLines(all: readonly string[]): string {
   return all.map((line) => `${line}\n`).join('');
 }
 
-/** A document for programs. Throws for what is nested too deeply to be written, as a server may send it. */
+/** A JSON document. Throws for a value that is nested too deeply for JSON, which a server may send. */
 export function jsonDocument(value: unknown): string {
   try {
     return `${JSON.stringify(value, undefined, 2)}\n`;
   } catch (cause) {
-    throw new Error('what came is nested too deeply, or too large, to be written as JSON', { cause });
+    throw new Error('the result is nested too deeply or too large for JSON', { cause });
   }
 }
 

@@ -7,18 +7,18 @@ import type { SpinnerTerminal } from '../terminal/spinner.ts';
 import { sanitize } from '../terminal/text.ts';
 import { isReaderGone } from './output-errors.ts';
 
-/** Where a command prints: what was asked for on stdout, everything else on stderr. */
+/** The output of a command: results on stdout, everything else on stderr. */
 export interface Output {
-  /** The width of the terminal that is printed on; undefined if it is none and no width is asked for. */
+  /** The width of the terminal, or `COLUMNS`; undefined if neither is known. */
   readonly columns: number | undefined;
-  /** Text as it came: a pipe gets every byte, a terminal is shown control characters as visible ones. */
+  /** Prints text unchanged to a pipe, and with visible control characters to a terminal. */
   print(text: string): Promise<void>;
-  /** One line for people. */
+  /** Prints one line to stderr. */
   report(line: string): void;
   readonly spinnerTerminal: SpinnerTerminal;
 }
 
-/** The streams of this process; `onGone` hears that nobody reads any more. */
+/** The streams of this process; `onGone` is called when the reader of stdout has closed it. */
 export function processOutput(env: NodeJS.ProcessEnv, onGone: () => void): Output {
   const { stdout, stderr } = process;
   watchReader(stdout, onGone);
@@ -44,24 +44,24 @@ function spinnerTerminal(output: WriteStream, env: NodeJS.ProcessEnv): SpinnerTe
   };
 }
 
-/** Shells tell their width to those who ask for it. */
+/** The width that the shell reports in `COLUMNS`. */
 function givenColumns({ COLUMNS }: NodeJS.ProcessEnv): number | undefined {
   return COLUMNS !== undefined && /^[1-9]\d{0,4}$/.test(COLUMNS) ? Number(COLUMNS) : undefined;
 }
 
-/** Calls `onGone` once the reader is gone; main.ts reports every other error. */
+/** Calls `onGone` when the reader has closed the stream; main.ts reports every other error. */
 function watchReader(stream: Writable, onGone: () => void): void {
   stream.on('error', (cause: NodeJS.ErrnoException) => {
     if (isReaderGone(cause)) onGone();
   });
 }
 
-/** Resolves once it is handed over, also if it never can be. */
+/** Resolves when the text is written, or cannot be written. */
 function write(stream: Writable, text: string): Promise<void> {
   return new Promise((resolve) => stream.write(text, () => resolve()));
 }
 
-/** Takes stdout for a protocol, where one stray line would break it: whatever others print from now on goes to stderr. */
+/** Reserves stdout for a protocol: everything else that the process prints goes to stderr from now on. */
 export function claimStdout(): Writable {
   const { stdout, stderr } = process;
   Object.defineProperty(process, 'stdout', { value: stderr, configurable: true, enumerable: true });
@@ -71,9 +71,9 @@ export function claimStdout(): Writable {
   return stdout;
 }
 
-/** Resolves once everything written before is handed over, or never can be. */
+/** Resolves when everything written before is flushed, or cannot be. */
 export function flushed(stream: Writable): Promise<void> {
-  // A stream that was ended takes no more, not even nothing.
+  // An ended stream accepts no write, not even an empty one.
   if (stream.writableEnded) return finished(stream, { readable: false }).catch(() => {});
   return new Promise((resolve) => stream.write('', () => resolve()));
 }

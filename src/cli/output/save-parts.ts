@@ -6,17 +6,17 @@ import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Part } from './content-parts.ts';
 import { UsageError } from './failure.ts';
 
-/** Parts with the names of their files, these names, and why some are not kept. */
+/** The parts with the paths of their files, these paths, and errors. */
 type Saved = {
   readonly parts: readonly Part[];
   readonly files: readonly string[];
   readonly faults: readonly string[];
 };
 
-/** Writes a file that is not there yet; one that is there is `EEXIST`. */
+/** Creates a file; fails with `EEXIST` if it exists. */
 type WriteNew = (path: string, bytes: Buffer) => Promise<void>;
 
-/** Keeps what is binary in files of this directory. No file is overwritten, and what cannot be kept is not lost otherwise. */
+/** Saves binary parts to new files of the directory. No file is overwritten; a part that cannot be saved is reported. */
 export async function saveParts(
   parts: readonly Part[],
   directory: string,
@@ -25,7 +25,7 @@ export async function saveParts(
   write: WriteNew = writeNew,
 ): Promise<Saved> {
   const stem = join(directory, safeName(name));
-  // The number that is tried next, by extension.
+  // The next number to try, by extension.
   const counts = new Map<string, number>();
   const shown: Part[] = [];
   const files: string[] = [];
@@ -42,14 +42,14 @@ export async function saveParts(
       shown.push({ ...part, line: `${part.line}: ${path}` });
     } catch (cause) {
       signal.throwIfAborted();
-      faults.push(`${part.line} is not kept: ${messageOf(cause)}`);
+      faults.push(`cannot save ${part.line}: ${messageOf(cause)}`);
       shown.push(part);
     }
   }
   return { parts: shown, files, faults };
 }
 
-/** A name of a server leads nowhere but into the directory. */
+/** A file name from a server's name that cannot leave the directory. */
 export function safeName(name: string): string {
   const safe = name.replaceAll(/[^a-zA-Z0-9_-]+/g, '_').slice(0, 60);
   return /[a-zA-Z0-9]/.test(safe) ? safe : 'content';
@@ -85,19 +85,19 @@ async function writeNew(path: string, bytes: Buffer): Promise<void> {
   createFile(path, bytes, { mode: 0o666 });
 }
 
-/** Makes the directory of `--output`, before anything is done whose result would be lost without it. */
+/** Creates the directory of `--output`, before the call whose result it is for. */
 export async function makeDirectory(given: string): Promise<void> {
   try {
     await make(resolve(given));
   } catch (cause) {
-    if (cause instanceof NoDirectory) throw new UsageError(`--output ${given} is no directory`);
-    throw new UsageError(`--output ${given} cannot be made: ${messageOf(cause)}`);
+    if (cause instanceof NoDirectory) throw new UsageError(`--output ${given} is not a directory`);
+    throw new UsageError(`cannot create --output ${given}: ${messageOf(cause)}`);
   }
 }
 
 class NoDirectory extends Error {}
 
-/** Level by level: where the system makes none, as in /proc, Node's own recursion never ends. */
+/** Creates one level at a time: Node's recursive mkdir does not end in directories such as /proc. */
 async function make(path: string): Promise<void> {
   const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;

@@ -3,7 +3,7 @@ import type { ReadStream } from 'node:tty';
 import { MAX_SECRET_BYTES } from '../../config/secrets/secret-store.ts';
 import { CommandFailed } from '../output/failure.ts';
 
-/** The value a person types or a program pipes in; undefined if the person thought better of it. */
+/** Reads a value from the terminal without echo, or from a pipe; undefined if it was cancelled. */
 export async function readValue(
   name: string,
   input: NodeJS.ReadStream,
@@ -25,51 +25,51 @@ async function readTyped(
     if (line.end !== undefined) resolve(line.end === 'entered' ? line.text : undefined);
   });
   for (const event of ['end', 'close', 'error']) input.once(event, () => resolve(undefined));
-  // Before anybody is asked: what is typed from now on is not shown.
+  // Echo is turned off before the prompt is shown.
   input.setRawMode(true);
-  prompt.write(`Value of ${name} (it is not shown): ${MARK_PASTES}`);
+  prompt.write(`Value of ${name} (input is hidden): ${MARK_PASTES}`);
   const value = await promise;
   input.setRawMode(false);
   prompt.write(`${DO_NOT_MARK_PASTES}\n`);
   return value;
 }
 
-/** All of it, without the newline at its end. */
+/** The whole input without its trailing newline. */
 async function readPiped(name: string, input: NodeJS.ReadStream): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const bytes of input) {
     chunks.push(bytes as Buffer);
     length += (bytes as Buffer).length;
-    // Enough to be refused; the rest may never end.
+    // The limit is exceeded; the rest of the input may be endless.
     if (length > 2 * MAX_SECRET_BYTES) break;
   }
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
     return text.replace(/\r?\n$/, '');
   } catch {
-    const fault = length > MAX_SECRET_BYTES ? 'it is too long' : 'what came through stdin is no UTF-8 text';
-    throw new CommandFailed(`the value of ${name} cannot be kept: ${fault}`, 'bad-config');
+    const fault = length > MAX_SECRET_BYTES ? 'it is too long' : 'stdin is not valid UTF-8';
+    throw new CommandFailed(`cannot store the value of ${name}: ${fault}`, 'bad-config');
   }
 }
 const ESC = '\u001b';
 
-/** A line that is typed and not shown, as far as it has come. */
+/** The state of a hidden input line. */
 export type HiddenLine = {
   readonly text: string;
   readonly isPasting: boolean;
-  /** The beginning of a sequence of which the rest is still to come. */
+  /** The start of an escape sequence that is not complete yet. */
   readonly rest: string;
   readonly end?: 'entered' | 'interrupted' | 'ended';
 };
 
 export const NO_LINE: HiddenLine = { text: '', isPasting: false, rest: '' };
 
-/** Has a terminal mark what is pasted, so that the newlines in it do not end the line. */
+/** Bracketed paste mode: newlines in pasted text do not end the line. */
 const MARK_PASTES = `${ESC}[?2004h`;
 const DO_NOT_MARK_PASTES = `${ESC}[?2004l`;
 
-/** The line after these keys; what comes after its end is dropped. Keys that move or complete do nothing. */
+/** The line after these keys. Input after the end of the line is dropped; cursor keys and Tab have no effect. */
 export function typeHidden(line: HiddenLine, keys: string): HiddenLine {
   let state: HiddenLine = { ...line, rest: '' };
   const given = line.rest + keys;
@@ -81,7 +81,7 @@ export function typeHidden(line: HiddenLine, keys: string): HiddenLine {
   return state;
 }
 
-/** Sequences of terminals, newlines, and single characters. */
+/** Escape sequences, newlines and single characters. */
 const PIECES = new RegExp(`${ESC}(?:\\[[\\d;?]*[@-~]?|O.?|)|\\r\\n?|[\\s\\S]`, 'gu');
 const WHOLE = new RegExp(`^${ESC}(\\[[\\d;?]*[@-~]|O.)$`, 'u');
 const PASTE_BEGINS = `${ESC}[200~`;

@@ -10,7 +10,7 @@ export type ReadEnd =
   | { readonly kind: 'ended' }
   | { readonly kind: 'withdrawn' };
 
-/** A message may have several lines and is remembered; an answer is neither, and nothing typed before it counts for it. */
+/** A message may have several lines and is added to the history. An answer is one line, and text typed before the question is not used for it. */
 export type ReadKind = 'message' | 'answer';
 
 type Read = {
@@ -20,39 +20,39 @@ type Read = {
   draft: Draft;
 };
 
-/** What is typed and not yet sent: the line being edited, and the lines before it of a message that goes on. */
+/** Typed text that is not sent yet: the line being edited, and earlier lines of the same message. */
 type Draft = { readonly line: string; readonly lines: string[] };
 
-/** `line` and the rest are plain properties of readline, which its types do not let write. */
+/** Writable properties of readline that its types declare read-only. */
 type Editable = { line: string; cursor: number; prevRows: number };
 
-/** What an editor reports to its owner. */
+/** Events of the editor. */
 export type EditorEvents = {
-  /** Ctrl-C, or the end of the input, while there is no read. */
+  /** Ctrl-C, or the end of the input, while no read is pending. */
   stray(key: 'interrupted' | 'ended'): void;
-  /** Text is typed while there is no read; a line for it is shown next. Without this, such text is not shown. */
+  /** Text is typed while no read is pending; a line for it is shown next. Without this handler such text is not shown. */
   typing?(): void;
-  /** A message was typed while there was no read; the next read of a message gets it. */
+  /** A message was typed while no read was pending; the next read of a message returns it. */
   queued?(text: string): void;
-  /** Nothing that is typed is shown any more. */
+  /** The line for typed text was removed. */
   idle?(): void;
 };
 
 const CONTINUED = '… ';
-/** Stands before text that is typed during a turn. */
+/** The prompt for text that is typed during a turn. */
 const QUEUE_PROMPT = 'queue › ';
 const HISTORY_SIZE = 1000;
 
 /**
- * What a person types, by readline: editing, history, pasted lines kept together. Reads may be nested: the newest one has
- * the keyboard, the one below gets its draft back. Text typed while there is no read is shown on a line of its own and
+ * A line editor on readline: editing, history, pasted lines kept together. Reads may be nested: the newest one has
+ * the keyboard, the one below gets its draft back. Text typed while no read is pending is shown on its own line and
  * queued for the next message.
  */
 export class LineEditor implements Disposable {
   readonly #terminal: Terminal;
   readonly #readline: Interface & Editable;
   readonly #reads: Read[] = [];
-  /** Whole messages that came while nobody read them. */
+  /** Messages that were entered while no read was pending. */
   readonly #ahead: string[] = [];
   readonly #events: EditorEvents;
   /** Earlier messages, newest first, each whole. */
@@ -75,13 +75,13 @@ export class LineEditor implements Disposable {
       historySize: HISTORY_SIZE,
       removeHistoryDuplicates: true,
     }) as Interface & Editable;
-    // Newer readlines part the lines of a recalled message by carriage returns.
+    // Newer versions of readline separate the lines of a recalled message by carriage returns.
     this.#readline.on('line', (text) => this.#takeLine(text.replace(/\r\n?/g, '\n')));
     this.#readline.on('SIGINT', () => this.interrupt());
     this.#readline.on('close', () => this.#end());
-    // It passes on what goes wrong with the input, which its owner hears of itself.
+    // readline forwards errors of the input stream, which the owner of the stream handles.
     this.#readline.on('error', () => {});
-    // readline remembers single lines and answers; what counts are whole messages.
+    // readline would remember single lines and answers; the history holds whole messages.
     this.#readline.on('history', (history: string[]) => {
       history.splice(0, history.length, ...this.#messages);
     });
@@ -89,17 +89,17 @@ export class LineEditor implements Disposable {
     if (terminal.isInteractive) terminal.output.write(PASTE_ON);
   }
 
-  /** Whether a line for typing is on the screen: a prompt, or text that is typed ahead. */
+  /** Whether an input line is on the screen: a prompt, or text that is typed ahead. */
   get isShowing(): boolean {
     return this.#reads.length > 0 || this.#isTypingAhead;
   }
 
-  /** Takes back the messages that are queued. */
+  /** Removes and returns the queued messages. */
   dropQueued(): string[] {
     return this.#ahead.splice(0);
   }
 
-  /** Resolves at once, or when the message that is being typed is sent or cleared; calls `onWait` before it waits. */
+  /** Resolves immediately, or when the message being typed is sent or cleared; calls `onWait` before waiting. */
   async untilNotTyping(signal: AbortSignal, onWait: () => void): Promise<void> {
     if (!this.#isTypingMessage() || signal.aborted) return;
     onWait();
@@ -136,7 +136,7 @@ export class LineEditor implements Disposable {
     this.#show();
   }
 
-  /** One Ctrl-C: the draft if there is one, else the newest read, else whatever runs. */
+  /** Handles one Ctrl-C: clears the draft, else ends the newest read, else reports it. */
   interrupt(): void {
     const read = this.#reads.at(-1);
     const hadDraft = this.#readline.line !== '' || this.#lines.length > 0;
@@ -178,7 +178,7 @@ export class LineEditor implements Disposable {
     return this.#readline.line !== '' || this.#lines.some((it) => it !== '');
   }
 
-  /** Whether a message is begun, at a prompt or ahead. */
+  /** Whether a message is partly typed, at a prompt or ahead. */
   #isTypingMessage(): boolean {
     return this.#terminal.isInteractive && this.#reads.at(-1)?.kind !== 'answer' && this.#hasDraft();
   }
@@ -188,7 +188,7 @@ export class LineEditor implements Disposable {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** Shows or hides the line for what is typed while there is no read. */
+  /** Shows or hides the line for text that is typed while no read is pending. */
   #showTypedAhead(): void {
     const { typing } = this.#events;
     if (!typing || !this.#terminal.isInteractive || this.#reads.length > 0 || this.#hasEnded) return;
@@ -223,7 +223,7 @@ export class LineEditor implements Disposable {
     else this.#settleSoon();
   }
 
-  /** Lines pasted into a terminal that does not mark pastes come in one burst; a rest without an end waits for Enter. */
+  /** Without bracketed paste, pasted lines arrive in one burst; an incomplete last line waits for Enter. */
   #settleSoon(): void {
     if (this.#isSettling) return;
     this.#isSettling = true;
@@ -262,7 +262,7 @@ export class LineEditor implements Disposable {
     this.#events.idle?.();
   }
 
-  /** A queued message stands in the transcript where it is sent, as if it were typed there. */
+  /** Prints a queued message where it is sent, as if it were typed there. */
   #echoQueued(prompt: string, text: string): void {
     if (!this.#terminal.isInteractive) return;
     const echo = `${prompt}${text.replaceAll('\n', `\n${CONTINUED}`)}`;
@@ -281,7 +281,7 @@ export class LineEditor implements Disposable {
 
   #open(read: Read): void {
     const below = this.#reads.at(-1);
-    // The prompt below comes back with its draft when this read ends.
+    // The prompt below is restored with its draft when this read ends.
     if (this.isShowing && this.#terminal.isInteractive) this.#erase();
     this.#isTypingAhead = false;
     if (below) below.draft = this.#takeDraft();
@@ -328,7 +328,7 @@ export class LineEditor implements Disposable {
     this.#readline.prompt(true);
   }
 
-  /** Removes the line for typing from the screen. */
+  /** Removes the input line from the screen. */
   #erase(): void {
     const { output } = this.#terminal;
     moveCursor(output, 0, -this.#readline.getCursorPos().rows);
@@ -348,7 +348,7 @@ export class LineEditor implements Disposable {
     this.#lines = lines;
   }
 
-  /** Keys are echoed only while there is a line for them. */
+  /** Keys are echoed only while an input line is shown. */
   #echo(): Writable {
     const { output, columns } = this.#terminal;
     const echo = new Writable({
@@ -362,6 +362,6 @@ export class LineEditor implements Disposable {
   }
 }
 
-/** Asks the terminal to mark what is pasted. */
+/** Turns bracketed paste mode on. */
 const PASTE_ON = '\u001b[?2004h';
 const PASTE_OFF = '\u001b[?2004l';

@@ -1,17 +1,17 @@
 import { displayWidth, sanitize, sanitizeLine, truncateToWidth } from './text.ts';
 
-/** How something is meant; the screen chooses a colour for it, if it has any. */
+/** The meaning of a span; rendering chooses a color for it. */
 export type Tone = 'plain' | 'dim' | 'strong' | 'good' | 'bad' | 'warn' | 'accent';
 
 export type Span = string | readonly [text: string, tone: Tone];
 
-/** One thing to print. Its text is as it came: only the screen knows what a terminal can take. */
+/** One piece of output. Its text is raw: rendering sanitizes it. */
 export type Piece =
-  /** Goes on where the last flow ended: a model's text as it comes. */
+  /** Continues where the last flow ended: streamed text of a model. */
   | { readonly kind: 'flow'; readonly text: string }
-  /** What comes next begins on a line of its own. */
+  /** The next piece starts on a new line. */
   | { readonly kind: 'break' }
-  /** Stands on lines of its own; `cut` ones take one line, whatever the width. */
+  /** Starts and ends a line; with `cut` it is truncated to one line. */
   | { readonly kind: 'line'; readonly spans: readonly Span[]; readonly overflow: 'wrap' | 'cut' };
 
 export function line(...spans: Span[]): Piece {
@@ -22,10 +22,10 @@ export function cutLine(...spans: Span[]): Piece {
   return { kind: 'line', spans, overflow: 'cut' };
 }
 
-/** What a terminal is like. */
+/** The width and the color support of a terminal. */
 export type RenderOptions = { readonly columns: number; readonly hasColors: boolean };
 
-/** A piece as text for a terminal. Everything is neutralised here, then coloured: no other escape sequence leaves. */
+/** Renders a piece for a terminal. All text is sanitized, then colored: no other escape sequence is printed. */
 export function render(piece: Piece, options: RenderOptions): string {
   if (piece.kind === 'break') return '';
   if (piece.kind === 'flow') return sanitize(piece.text);
@@ -57,7 +57,7 @@ function paint(text: string, tone: Tone, { hasColors }: RenderOptions): string {
   const sequence = hasColors ? SEQUENCES[tone] : undefined;
   if (!sequence) return text;
   const [on, off] = sequence;
-  // Line by line, so that a colour never runs on past what is printed.
+  // Line by line, so that a color never continues past the printed text.
   return text.replace(/[^\n]+/g, (row) => `\u001b[${on}m${row}\u001b[${off}m`);
 }
 
@@ -65,7 +65,7 @@ function split(span: Span): readonly [string, Tone] {
   return typeof span === 'string' ? [span, 'plain'] : span;
 }
 
-/** Spans stand beside each other, so the spaces at their ends count. */
+/** Sanitizes one of several adjacent spans: the spaces at its ends are kept. */
 function sanitizeSpan(text: string): string {
   const before = /^\s/.test(text) ? (/^ +/.exec(text)?.[0] ?? ' ') : '';
   const inner = sanitizeLine(text);

@@ -4,7 +4,7 @@ import type { Terminal } from './terminal.ts';
 
 const CLEAR_LINE = '\r\u001b[2K';
 
-/** Prints pieces in order: lines begin on a line of their own, the status is always last and leaves no trace. */
+/** Prints pieces in order, with a status line below them that is removed before anything else is printed. */
 export class Screen {
   readonly #terminal: Terminal;
   #isAtLineStart = true;
@@ -26,13 +26,13 @@ export class Screen {
     }
   }
 
-  /** Ends a line that is not at its end, so that a prompt can begin. */
+  /** Starts a new line unless the cursor is at the start of one. */
   freshLine(): void {
     this.status(undefined);
     if (!this.#isAtLineStart) this.#write('\n');
   }
 
-  /** Shows what goes on, until the next thing is printed; only for people, and never in the middle of a text. */
+  /** Shows a status line until the next output; only on a terminal, and never in the middle of a line. */
   status(text: string | undefined): void {
     const { output, isInteractive } = this.#terminal;
     if (!isInteractive || (!this.#isAtLineStart && !this.#hasStatus)) return;

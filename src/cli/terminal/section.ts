@@ -2,7 +2,7 @@ import { line, type Piece, type Span, type Tone } from './render.ts';
 import { table } from './table.ts';
 import { sanitizeLine } from './text.ts';
 
-/** One state in a sign and a colour. */
+/** Mark and color of each state. */
 export const MARKS = {
   usable: ['✓', 'good'],
   waiting: ['⏸', 'dim'],
@@ -11,7 +11,7 @@ export const MARKS = {
   unknown: ['?', 'warn'],
 } as const satisfies Record<string, readonly [string, Tone]>;
 
-/** A heading, and rows whose columns stand below each other; nothing without rows. */
+/** A heading with a table below it; nothing if there are no rows. */
 export function section(
   title: string,
   rows: readonly (readonly string[])[],
@@ -25,19 +25,19 @@ export function section(
   ];
 }
 
-/** Lines of one fact each, with what they are about before them. */
+/** One labelled fact per line. */
 export function facts(rows: readonly (readonly [string, string])[]): Piece[] {
   const widest = Math.max(0, ...rows.map(([name]) => name.length));
   return rows.map(([name, text]) => line([name.padEnd(widest + 2), 'strong'], sanitizeLine(text)));
 }
 
-/** What to do, the last thing a person reads. */
+/** The next steps, shown at the end. */
 export function nextLines(next: readonly string[]): Piece[] {
-  const all = next.length === 0 ? ['nothing, it is well'] : next;
+  const all = next.length === 0 ? ['no action needed'] : next;
   return all.map((step, at) => line([at === 0 ? 'next: ' : '      ', 'strong'], sanitizeLine(step)));
 }
 
-/** The sentence that could stand alone, with its sign. */
+/** The answer in one sentence, with its mark. */
 export function answerLine([sign, tone]: readonly [string, Tone], answer: string): Piece {
   const spans: Span[] = [[sign, tone], ` ${sanitizeLine(answer)}`];
   return line(...spans);

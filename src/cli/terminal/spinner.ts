@@ -2,16 +2,16 @@ import type { StartProgress } from '../../mcp/servers/servers-options.ts';
 import type { Terminal } from './terminal.ts';
 import { sanitizeLine, truncateToWidth } from './text.ts';
 
-/** Where a spinner turns. */
+/** The part of a terminal that a spinner needs. */
 export type SpinnerTerminal = Pick<Terminal, 'output' | 'isInteractive' | 'columns' | 'now' | 'every'>;
 
-/** What is over sooner is not worth a flicker. */
+/** Work that ends sooner shows no spinner. */
 const SHOW_AFTER_MS = 300;
 const TICK_MS = 80;
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const CLEAR_LINE = '\r\u001b[2K';
 
-/** One line that tells what is waited for; only for people, only if it takes long, and it leaves no trace. */
+/** A status line for work that takes long; only on a terminal, and removed at the end. */
 export class Spinner implements Disposable {
   readonly #place: SpinnerTerminal;
   #text: (() => string) | undefined;
@@ -25,7 +25,7 @@ export class Spinner implements Disposable {
     this.#place = place;
   }
 
-  /** From now on this is waited for; `text` is asked for at every turn. */
+  /** Starts showing `text()`, which is called for every frame. */
   show(text: () => string): void {
     if (!this.#place.isInteractive) return;
     this.#text = text;
@@ -33,7 +33,7 @@ export class Spinner implements Disposable {
     this.#timer ??= this.#place.every(TICK_MS, () => this.#turn());
   }
 
-  /** Nothing is waited for any more, and something is to be printed. */
+  /** Removes the line, before other output. */
   stop(): void {
     this.#timer?.[Symbol.dispose]();
     this.#timer = undefined;
@@ -43,7 +43,7 @@ export class Spinner implements Disposable {
     this.#isShown = false;
   }
 
-  /** Hides the line while something else has the terminal, and shows it again after that unless it was stopped. */
+  /** Hides the line until the result is disposed of; a stopped spinner stays hidden. */
   pause(): Disposable {
     const text = this.#text;
     this.stop();
@@ -63,12 +63,12 @@ export class Spinner implements Disposable {
   }
 }
 
-/** The spinner's line at one tick, cut so that it never wraps. */
+/** One frame, truncated so that it does not wrap. */
 export function frame(tick: number, text: string, columns: number): string {
   return truncateToWidth(`${FRAMES[tick % FRAMES.length]} ${sanitizeLine(text)}`, Math.max(1, columns - 1));
 }
 
-/** How far the start of the servers is. */
+/** How many servers are connected or have failed. */
 export function formatProgress({ settled, total, waitingFor }: StartProgress): string {
   const names = waitingFor.length > 0 ? `: ${waitingFor.join(', ')}` : '';
   return `connecting ${settled} of ${total}${names}`;

@@ -1,20 +1,20 @@
 import { pluralize } from '../output/format.ts';
 import { displayWidth, sanitizeLine, truncateToWidth } from './text.ts';
 
-/** How a table is laid out; columns are counted from 0. */
+/** Layout of a table; columns are numbered from 0. */
 type Layout = {
-  /** What the terminal has room for; undefined is without end. */
+  /** The width of the terminal; undefined for no limit. */
   readonly columns: number | undefined;
-  /** Columns of figures. */
+  /** Right-aligned columns. */
   readonly right?: readonly number[];
   readonly indent?: number;
 };
 
 const GAP = '  ';
-/** What the last column is left with, however wide the others are. */
+/** Minimum width of the last column. */
 const MIN_LAST_COLUMN = 10;
 
-/** Rows as lines whose columns stand below each other; the last one is cut to what room is left. */
+/** Formats rows with aligned columns; the last column is truncated to the remaining width. */
 export function table(
   rows: readonly (readonly string[])[],
   { columns, right = [], indent = 0 }: Layout,
@@ -48,12 +48,12 @@ function pad(cell: string, width: number, side: 'left' | 'right'): string {
   return side === 'left' ? cell + space : space + cell;
 }
 
-/** Spaces at the beginning are an indent. */
+/** Leading spaces are kept as an indent. */
 function sanitizeCell(cell: string): string {
   return (/^ +/.exec(cell)?.[0] ?? '') + sanitizeLine(cell);
 }
 
-/** What servers offer, a table below each server's name. */
+/** One table per server, below its name. */
 export function tablePerServer<T extends { readonly server: string }>(
   items: readonly T[],
   noun: string,

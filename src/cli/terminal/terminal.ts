@@ -1,20 +1,20 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** Where a chat takes place. Tests bring streams and a clock of their own. */
+/** A terminal; tests supply their own streams and clock. */
 export interface Terminal {
   readonly input: Readable;
   readonly output: Writable;
-  /** A person is there: keys come one by one, questions can be asked. */
+  /** Input and output are a terminal, so that questions can be asked. */
   readonly isInteractive: boolean;
   readonly hasColors: boolean;
-  /** The width now. */
+  /** The current width. */
   columns(): number;
   now(): number;
-  /** Calls `tick` again and again until it is disposed of. */
+  /** Calls `tick` periodically until the result is disposed of. */
   every(ms: number, tick: () => void): Disposable;
 }
 
-/** The terminal of this process; `env` says whether colours are wanted (https://no-color.org). */
+/** The terminal of this process; `NO_COLOR` in `env` turns colors off (https://no-color.org). */
 export function processTerminal(env: NodeJS.ProcessEnv): Terminal {
   const { stdin, stdout } = process;
   return {

@@ -1,15 +1,15 @@
 import { INVISIBLE_CHARACTERS } from '../../base/text/display-text.ts';
 
 /**
- * Text of a model, a tool or a server as a terminal may be given it: it can neither move the cursor nor change colours,
- * titles or the clipboard, nor hide or reorder what a person reads. Each dangerous character becomes a visible one, so
- * a sequence that comes in pieces is as harmless as a whole one. Newlines and tabs stay.
+ * Makes text of a model, a tool or a server safe for a terminal: it can neither move the cursor nor change colors,
+ * titles or the clipboard, nor hide or reorder text. Each control character is replaced by a visible one, so
+ * an escape sequence that arrives in parts is harmless too. Newlines and tabs are kept.
  */
 export function sanitize(text: string): string {
   return text.replace(/\r(?=\n|$)/g, '').replace(INVISIBLE_CHARACTERS, picture);
 }
 
-/** The same on one line: any white space becomes one space. */
+/** Sanitizes text to one line: white space becomes single spaces. */
 export function sanitizeLine(text: string): string {
   return sanitize(text.replace(/\s+/g, ' ').trim());
 }
@@ -22,14 +22,14 @@ function picture(character: string): string {
   if (code >= 0xd800 && code <= 0xdfff) return '\ufffd';
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
 }
-/** How many columns a text takes in a terminal; it has no control characters. */
+/** The number of terminal columns of a text without control characters. */
 export function displayWidth(text: string): number {
   let width = 0;
   for (const { segment } of GRAPHEMES.segment(text)) width += columns(segment);
   return width;
 }
 
-/** At most `width` columns of the text; what is cut is told by `…`. */
+/** Truncates text to `width` columns, ending in `…`. */
 export function truncateToWidth(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   if (width < 1) return '';
@@ -52,6 +52,6 @@ function columns(grapheme: string): number {
   return WIDE.test(grapheme) ? 2 : 1;
 }
 
-/** Emoji, and the scripts whose characters are two columns wide (East Asian Width W and F). */
+/** Emoji and characters that are two columns wide (East Asian Width W and F). */
 const WIDE =
   /^[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\ufe0f/u;

@@ -82,7 +82,7 @@ describe('chat', () => {
       destination: 'localSettings',
     };
     const always = agent.ask(ask({ permission_suggestions: [suggestion] }));
-    expect(await terminal.until('allow? ')).toContain('always: Bash(ls:*) in this project, for you');
+    expect(await terminal.until('allow? ')).toContain('always: Bash(ls:*) saved in .toolplane/settings.local.json');
     terminal.type('a\r');
     expect(await always).toMatchObject({ behavior: 'allow', updatedPermissions: [suggestion] });
 
@@ -98,7 +98,7 @@ describe('chat', () => {
     await terminal.until('› ');
     terminal.type('/explain add\r');
     expect(await terminal.until('› ')).toMatch(
-      /mcp__calc__add: it was denied\n.*\n {2}denied by you: use the other one/,
+      /mcp__calc__add: denied\n.*\n {2}denied by you: use the other one/,
     );
   });
 
@@ -151,7 +151,7 @@ describe('chat', () => {
   test('at an empty prompt the first Ctrl-C says how to leave, the second leaves', async () => {
     const { terminal, left } = await openChat();
     terminal.type(CTRL_C);
-    await terminal.until('Ctrl-C again, Ctrl-D or /quit leaves.');
+    await terminal.until('Press Ctrl-C again, Ctrl-D or type /quit to leave.');
     await terminal.until('› ');
     terminal.type(CTRL_C);
     expect(await left).toBe(0);
@@ -266,7 +266,7 @@ describe('chat', () => {
     await terminal.until('The next answer is by opus.');
     await terminal.until('› ');
     terminal.type('/clear\r');
-    await terminal.until('A new conversation.');
+    await terminal.until('New conversation.');
     expect(agents).toHaveLength(2);
     expect(agents[0]?.launch?.argv).toContain('--resume=old');
     expect(agents[1]?.launch?.argv).toContain('--model=opus');

@@ -35,7 +35,7 @@ describe('commands', () => {
   ])('%s is unknown;%s', (typed, hint) => {
     const read = parseCommand(typed, ['compact']);
     expect(read.kind === 'unknown' && text(read.pieces)).toEqual([
-      `Unknown command ${typed}.${hint} /help lists commands.`,
+      `Unknown command ${typed}.${hint} See /help.`,
     ]);
   });
 
@@ -80,8 +80,8 @@ describe('commands', () => {
 
   test.each([
     ['disable', '/mcp disable needs a server: /mcp disable <server>. Servers: docs, deploy'],
-    ['enable dcos', 'No server is called dcos. Did you mean docs? Servers: docs, deploy'],
-    ['reconnect deply', 'No server is called deply. Did you mean deploy? Servers: docs, deploy'],
+    ['enable dcos', 'Unknown server dcos. Did you mean docs? Servers: docs, deploy'],
+    ['reconnect deply', 'Unknown server deply. Did you mean deploy? Servers: docs, deploy'],
     ['recconect', 'Unknown action recconect. Did you mean /mcp reconnect? Usage: /mcp ['],
     ['docs', 'Unknown action docs. Usage: /mcp ['],
   ])('/mcp %s changes nothing and says what to type', async (argument, said) => {
@@ -95,7 +95,7 @@ describe('commands', () => {
     const { terminal, agent } = await openChat({}, new FakeTerminal({ columns: 200 }));
     terminal.type('/mcp reconnect\r');
     await agent.answer('mcp_status', { mcpServers: [DOCS] });
-    await terminal.until('No server has to be reconnected.');
+    await terminal.until('No server needs to be reconnected.');
     await terminal.until('› ');
     terminal.type('/mcp reconnect\r');
     await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
@@ -114,7 +114,7 @@ describe('commands', () => {
   test('/model and /mode tell what is and change it; what is no mode is not sent', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('/model\r');
-    expect(await terminal.until('› ')).toMatch(/Model: the first turn will tell\n {2}there are opus/);
+    expect(await terminal.until('› ')).toMatch(/Model: known after the first turn\n {2}available: opus/);
     terminal.type('hi\r');
     await agent.prompt();
     agent.agent.emit(system('init', { tools: [], mcp_servers: [], model: 'opus', permissionMode: 'plan' }));
@@ -155,12 +155,12 @@ describe('explain', () => {
         asked: { reason: 'it may be destructive' },
         verdict: { behavior: 'allow', by: 'you', how: 'always' },
       },
-      ['x: it ran', '  asked: it may be destructive', '  allowed by you, always'],
+      ['x: succeeded', '  asked: it may be destructive', '  allowed by you, always'],
     ],
     [
       'denied by a rule',
       { outcome: 'denied', verdict: { behavior: 'deny', by: 'agent', reason: 'deny rule "x"' } },
-      ['x: it was denied', '  denied by the agent: deny rule "x"'],
+      ['x: denied', '  denied by the agent: deny rule "x"'],
     ],
     [
       'denied because nobody was there',
@@ -169,23 +169,23 @@ describe('explain', () => {
         asked: { reason: 'r' },
         verdict: { behavior: 'deny', by: 'nobody', reason: 'Alone.' },
       },
-      ['x: it was denied', '  asked: r', '  denied: Alone.'],
+      ['x: denied', '  asked: r', '  denied: Alone.'],
     ],
     [
       'not asked about',
       { outcome: 'failed' },
       [
-        'x: it failed',
-        '  nobody was asked: a rule, the permission mode or a trusted claim allowed it, the agent did not say which',
+        'x: failed',
+        '  not asked: a rule, the permission mode or a trusted annotation allowed it; the agent did not report which',
       ],
     ],
     [
       'asked about now',
       { outcome: 'running', asked: {} },
       [
-        'x: it is running',
+        'x: running',
         '  asked: the agent gave no reason; no rule allowed or denied it',
-        '  the question is open',
+        '  the question is not answered yet',
       ],
     ],
   ])('a call that was %s', (_, more, lines) => {
@@ -194,9 +194,9 @@ describe('explain', () => {
 
   test('a call is found by its name, by its last part, or as the last one', () => {
     const calls = log(call('mcp__a__one'), call('mcp__b__two'));
-    expect(text(explain(calls, 'mcp__a__one'))[0]).toBe('mcp__a__one: it ran');
-    expect(text(explain(calls, 'one'))[0]).toBe('mcp__a__one: it ran');
-    expect(text(explain(calls, ''))[0]).toBe('mcp__b__two: it ran');
+    expect(text(explain(calls, 'mcp__a__one'))[0]).toBe('mcp__a__one: succeeded');
+    expect(text(explain(calls, 'one'))[0]).toBe('mcp__a__one: succeeded');
+    expect(text(explain(calls, ''))[0]).toBe('mcp__b__two: succeeded');
     expect(text(explain(calls, 'three'))).toEqual(['three was not called yet.']);
     expect(text(explain(log(), 'last'))).toEqual(['No tool was called yet.']);
   });

@@ -22,13 +22,13 @@ describe('elicitation', () => {
     });
     expect(person.shown).toEqual([
       '? Server crm asks: Who is it?',
-      '  Answers go to crm. Ctrl-C cancels, /decline refuses, /mute refuses all its questions in this session.',
-      '  A line that begins with / is a command; begin an answer with // for a slash.',
+      '  Answers go to crm. Ctrl-C cancels, /decline declines, /mute declines all its requests in this session.',
+      '  A line that starts with / is a command; start an answer with // for a slash.',
       '  name (string; required): ',
-      '  it is required',
+      '  required',
       '  name (string; required): ',
       '  age (integer; may be empty): ',
-      '  it must be a whole number',
+      '  must be a whole number',
       '  age (integer; may be empty): ',
       '  note (string; may be empty): ',
     ]);

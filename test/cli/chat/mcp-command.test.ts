@@ -20,7 +20,7 @@ test('every server with its state, its tools and what is wrong with it', () => {
     '  deployment  failed',
     '    spawn deploy ENOENT',
     '  late        pending',
-    '  wiki        waits (connect_mcp connects it)',
+    '  wiki        idle (connect_mcp connects it)',
     '  blog        disabled',
   ]);
 });
@@ -39,6 +39,6 @@ test.each([
 
 test('no servers is told with the way to have some', () => {
   expect(text(serverList([]))).toEqual([
-    'There are no servers. Add one with toolplane mcp add, or name some with --mcp-config <file>.',
+    'No servers. Add one with toolplane mcp add, or use --mcp-config <file>.',
   ]);
 });

@@ -43,8 +43,8 @@ test.each([[{ suppressAlwaysAllowRule: true }], [{ serverPolicyAskOnly: true }]]
 );
 
 test.each([
-  ['n', 'The user said no.'],
-  ['no', 'The user said no.'],
+  ['n', 'The user denied the call.'],
+  ['no', 'The user denied the call.'],
   ['n  not on a Friday ', 'not on a Friday'],
 ])('%j denies it', async (typed, message) => {
   expect(await askPermission(request(), answering(typed))).toEqual({
@@ -134,8 +134,8 @@ const LOCAL: PermissionUpdate = {
 };
 
 test.each<[PermissionUpdate, string]>([
-  [LOCAL, 'Bash(ls) in this project, for you'],
-  [{ ...LOCAL, destination: 'projectSettings' }, 'Bash(ls) in this project, for all'],
+  [LOCAL, 'Bash(ls) saved in .toolplane/settings.local.json'],
+  [{ ...LOCAL, destination: 'projectSettings' }, 'Bash(ls) saved in .toolplane/settings.json'],
   [{ type: 'addDirectories', directories: ['/x'], destination: 'userSettings' }, '/x everywhere'],
 ])('what would outlast the session is offered for the session as well: %j', async (suggestion, words) => {
   const person = answering('n');

@@ -95,7 +95,7 @@ test('a question waits while a message is typed, and says so', async () => {
   const end = all.hold(({ ask }) => ask('name: '), never);
   await new Promise(setImmediate);
   expect(asked).toEqual([]);
-  expect(shown).toEqual(['A question waits until your line is sent or cleared (Ctrl-C).']);
+  expect(shown).toEqual(['A question is waiting: send or clear (Ctrl-C) your line first.']);
   typing.resolve();
   await new Promise(setImmediate);
   asked[0]?.answer('x');

@@ -75,13 +75,13 @@ test('who answered is who /explain names; /compact is the agent’s, /clear the 
   await terminal.until('Done.');
   await terminal.until('› ');
   terminal.type('/explain add\r');
-  await terminal.until('mcp__calc__add: it ran\n');
+  await terminal.until('mcp__calc__add: succeeded\n');
   const asked = '  asked: mcp__calc__add may be destructive\n';
   expect(await terminal.until('› ')).toContain(
     [
       `${asked}  allowed by you, once\n`,
-      `mcp__calc__add: it was denied\n${asked}  denied by you: not two\n`,
-      `mcp__calc__add: it ran\n${asked}  allowed by you, always\n`,
+      `mcp__calc__add: denied\n${asked}  denied by you: not two\n`,
+      `mcp__calc__add: succeeded\n${asked}  allowed by you, always\n`,
     ].join(''),
   );
   terminal.type('/help\r');
@@ -92,5 +92,5 @@ test('who answered is who /explain names; /compact is the agent’s, /clear the 
   await terminal.until('The conversation was compacted.\n');
   await terminal.until('› ');
   terminal.type('/clear\r');
-  await terminal.until('A new conversation.');
+  await terminal.until('New conversation.');
 });

@@ -214,7 +214,7 @@ test('a result is shown only if the model said nothing else, or the turn failed'
     line(['✗ overloaded', 'bad']),
   ]);
   expect(play(result({ subtype: 'error_max_turns', is_error: true, errors: [] })).pieces).toEqual([
-    line(['✗ The turn took as many rounds as it may', 'bad']),
+    line(['✗ The turn reached its maximum number of model requests', 'bad']),
   ]);
 });
 
@@ -303,7 +303,7 @@ test.each([
     }),
     'http://127.0.0.1:8899/v1 answered 529 overloaded; using the fallback model m-2',
   ],
-  [system('compact_boundary', { compact_metadata: {} }), 'The conversation was shortened'],
+  [system('compact_boundary', { compact_metadata: {} }), 'The conversation was compacted'],
   [system('notification', { text: 'news' }), 'news'],
   [system('local_command_output', { content: 'output' }), 'output'],
 ])('%j is told', (message, text) => {

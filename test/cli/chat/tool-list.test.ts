@@ -22,7 +22,7 @@ test('the names that rules take, by server, with what servers claim', () => {
     '  mcp__my_docs__search (reads only) Finds pages',
     '  mcp__my_docs__drop (destructive) (open world)',
   ]);
-  expect(text(toolList([], []))).toEqual(['There are no tools.']);
+  expect(text(toolList([], []))).toEqual(['No tools.']);
 });
 
 test('claims are found by the name a model uses, and only true ones count', () => {

@@ -29,9 +29,9 @@ test('every call is denied and each thing is told once, with the narrowest rule 
     action: 'decline',
   });
   expect(unasked.lines).toEqual([
-    "mcp__a__b was denied because this run is non-interactive: allow it with --allowedTools 'mcp__a__b'",
-    "Bash was denied because this run is non-interactive: allow it with --allowedTools 'Bash(echo '\\''x'\\'')' --allowedTools 'Bash(ls:*)'",
-    'server crm asked something and was declined',
+    "mcp__a__b was denied because this run is non-interactive; allow it with --allowedTools 'mcp__a__b'",
+    "Bash was denied because this run is non-interactive; allow it with --allowedTools 'Bash(echo '\\''x'\\'')' --allowedTools 'Bash(ls:*)'",
+    'server crm requested input, which was declined',
   ]);
   expect(denied).toHaveLength(4);
 });

@@ -195,8 +195,8 @@ test.runIf(hasScript)(
     const chat = new TerminalProcess(['--model', 'rehearsal', '--mcp-config', TWO_WAITING]);
     await chat.until('› ');
     chat.type('/mcp\r');
-    await chat.until('waits (connect_mcp connects it)');
-    await chat.until('waits (connect_mcp connects it)');
+    await chat.until('idle (connect_mcp connects it)');
+    await chat.until('idle (connect_mcp connects it)');
     await chat.until('› ');
     chat.type(`${BOTH}\r`);
     const question = await chat.until('allow? ');
@@ -236,7 +236,7 @@ test.runIf(hasScript)(
     const rest = await chat.until('› ');
     expect(rest).not.toMatch(/\p{Cc}\[\d+m/u);
     chat.type(CTRL_C);
-    await chat.until('Ctrl-C again, Ctrl-D or /quit leaves.');
+    await chat.until('Press Ctrl-C again, Ctrl-D or type /quit to leave.');
     await chat.until('› ');
     chat.type(CTRL_C);
     expect(await chat.closed).toEqual([0, null]);
@@ -275,7 +275,7 @@ test('lines through a pipe are answered one after the other, without escape sequ
   expect({ code, stderr }).toEqual({
     code: 0,
     stderr:
-      "toolplane: mcp__deploy__trigger was denied because this run is non-interactive: allow it with --allowedTools 'mcp__deploy__trigger'\n",
+      "toolplane: mcp__deploy__trigger was denied because this run is non-interactive; allow it with --allowedTools 'mcp__deploy__trigger'\n",
   });
   expect(stdout).toMatch(/mcp__deploy__trigger[\s\S]*⊘ denied mcp__deploy__trigger[\s\S]*it was denied/);
   expect(stdout).not.toContain('\u001b');

@@ -20,7 +20,7 @@ test('a prompt is filled in by texts, whatever they look like and are called', a
   expect(await runCli(['prompts', 'get', 'odd', 'greet', 'who=5', '__proto__=x', ...ODD])).toEqual({
     code: 0,
     stdout: 'user:\ngreet {"who":"5","__proto__":"x"}\n',
-    stderr: 'toolplane: odd greet: the prompt declares no "__proto__" (it takes who, mood)\n',
+    stderr: 'toolplane: odd greet: unknown argument "__proto__" (accepted: who, mood)\n',
   });
 });
 
@@ -33,7 +33,7 @@ test('--json prints what the server gave', async () => {
 
 test.each([
   ['what is missing', ['get', 'odd', 'greet'], /the prompt "greet" lacks "who"/],
-  ['a word that is none', ['get', 'odd', 'greet', 'who'], /"who" is no key=value/],
+  ['a word that is none', ['get', 'odd', 'greet', 'who'], /"who" is not key=value/],
   ['too few words', ['get', 'odd'], /prompts get takes <server> <prompt> \[key=value…\]/],
 ])('%s is exit code 2', async (_, words, message) => {
   const { code, stdout, stderr } = await runCli(['prompts', ...words, ...ODD]);

@@ -100,11 +100,11 @@ describe('run', () => {
     ]);
   });
 
-  test('what would be asked is denied, and told with the rule that allows it; with the rule it runs', async () => {
+  test('calls that require approval are denied, and told with the rule that allows it; with the rule it runs', async () => {
     const prompt = 'call trigger with {"service":"api"}';
     const denied = await runCli([...WITH_SERVERS, prompt]);
     expect(denied.stderr).toBe(
-      "toolplane: mcp__deploy__trigger was denied because this run is non-interactive: allow it with --allowedTools 'mcp__deploy__trigger'\n",
+      "toolplane: mcp__deploy__trigger was denied because this run is non-interactive; allow it with --allowedTools 'mcp__deploy__trigger'\n",
     );
     expect(denied.stdout).not.toContain('api is live');
     const allowed = await runCli([...WITH_SERVERS, '--allowedTools', 'mcp__deploy__trigger', prompt]);
@@ -213,7 +213,7 @@ describe('run', () => {
     const { code, stderr } = await runCli([...REHEARSE, '--mcp-config', servers, 'list tools']);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'toolplane: server slow: was not ready during this turn\n',
+      stderr: 'toolplane: server slow: not ready during this turn\n',
     });
   });
 
@@ -285,8 +285,8 @@ describe('run', () => {
   });
 
   test.each([
-    ['no prompt', ['run'], /there is no prompt/],
-    ['an empty prompt', ['run', '  '], /there is no prompt/],
+    ['no prompt', ['run'], /no prompt given/],
+    ['an empty prompt', ['run', '  '], /no prompt given/],
     [
       'an unknown format',
       ['run', 'hi', '--output-format', 'xml'],
@@ -370,8 +370,8 @@ describe('run', () => {
     const place = { cwd: home, env: { HOME: home } };
     const run = (...more: string[]) => runCli([...REHEARSE, '--verbose', ...more, 'list tools'], '', place);
     const first = await run();
-    const [, id = ''] = /^session ([\w-]{36}): --resume \1 goes on with it\n$/m.exec(first.stderr) ?? [];
-    expect(first.stderr.endsWith(`--resume ${id} goes on with it\n`)).toBe(true);
+    const [, id = ''] = /^session ([\w-]{36}): --resume \1 resume it with\n$/m.exec(first.stderr) ?? [];
+    expect(first.stderr.endsWith(`--resume ${id} resume it with\n`)).toBe(true);
     const second = await run('--resume', id);
     expect({ code: second.code, stderr: second.stderr }).toEqual({ code: 0, stderr: first.stderr });
     const unkept = await run('--no-session-persistence');
@@ -534,6 +534,6 @@ describe('server watch', () => {
     const { told, servers } = watch(all);
     servers.received(initWith(['Bash', 'mcp__past_one__search'], ...all));
     await servers.settled();
-    expect(told).toEqual(['server slow: was not ready during this turn']);
+    expect(told).toEqual(['server slow: not ready during this turn']);
   });
 });

@@ -81,7 +81,7 @@ describe('secret', () => {
     expect(await run(place, ['list'])).toEqual({
       code: 0,
       stdout: 'secret  used by\ngithub  files, web\n',
-      stderr: 'toolplane: there is no secret other, which web refers to; run "toolplane secret set other"\n',
+      stderr: 'toolplane: unknown secret other, which web refers to; run "toolplane secret set other"\n',
     });
   });
 
@@ -91,7 +91,7 @@ describe('secret', () => {
     expect(await run(place, ['remove', 'gihtub'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'toolplane: there is no secret "gihtub"; did you mean "github"? (there are github)\n',
+      stderr: 'toolplane: unknown secret "gihtub"; did you mean "github"? (known: github)\n',
     });
   });
 
@@ -113,7 +113,7 @@ describe('secret', () => {
     test('what is typed is not shown', async () => {
       const place = configPlace();
       const terminal = new TerminalProcess(['secret', 'set', 'github'], place.env);
-      await terminal.until('(it is not shown): ');
+      await terminal.until('(input is hidden): ');
       terminal.type(`${SECRET}x\u007f\r`);
       const shown = await terminal.until('${secret:github}');
       await terminal.closed;
@@ -125,7 +125,7 @@ describe('secret', () => {
     test('Ctrl-C changes nothing', async () => {
       const place = configPlace();
       const terminal = new TerminalProcess(['secret', 'set', 'github'], place.env);
-      await terminal.until('(it is not shown): ');
+      await terminal.until('(input is hidden): ');
       terminal.type(`${SECRET}\u0003`);
       expect(await terminal.until('nothing was changed')).not.toContain(SECRET);
       expect(await terminal.closed).toEqual([130, null]);

@@ -112,7 +112,7 @@ describe('agent flags', () => {
 
   test('the help says what mode auto is here', () => {
     const help = addAgentFlags(new Command('x')).configureHelp({ helpWidth: 500 }).helpInformation();
-    expect(help).toMatch(/--permission-mode <mode> .*auto equals default with Toolplane’s agent/);
+    expect(help).toMatch(/--permission-mode <mode> .*auto equals default with our own agent/);
   });
 });
 
@@ -127,7 +127,7 @@ describe('read agents', () => {
   test.each([
     ['a file that is not there', () => 'no-such.json', /^cannot read --agents no-such\.json: ENOENT/],
     ['a text that is no JSON', () => '{"a', /^--agents is not valid JSON: line 1, column 2/],
-    ['a list', () => jsonFile('[]'), /flag\.json: it must be an object of agents by name$/],
+    ['a list', () => jsonFile('[]'), /flag\.json: must be an object with agents by name$/],
     ['no agent', () => '{"a":"x"}', /^--agents: agent "a" needs "description", a string$/],
     ['no prompt', () => '{"a":{"description":"x"}}', /^--agents: agent "a" needs "prompt", a string$/],
   ])('%s is named', (_, given, message) => {

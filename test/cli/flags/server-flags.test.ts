@@ -41,7 +41,7 @@ describe('server flags', () => {
       ['--stdio', 'run --key "secret'],
       /error: --stdio: the " at character 11 is not closed$/,
     ],
-    ['no command', ['--stdio', ' '], /--stdio takes a command/],
+    ['no command', ['--stdio', ' '], /--stdio needs a command/],
   ])('%s is refused', (_, words, message) => {
     expect(() => given(...words)).toThrow(message);
   });

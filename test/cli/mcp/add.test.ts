@@ -125,7 +125,7 @@ describe('add', () => {
     const refused = await place.mcp('add', 'x', 'new', '-s', 'project', '--json');
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(
-      /\.mcp\.json:3:\d+ has a server "x" \(stdio: old --token \[hidden\]\); --force replaces it/,
+      /\.mcp\.json:3:\d+ already has a server "x" \(stdio: old --token \[hidden\]\); --force replaces it/,
     );
     expect(JSON.parse(refused.stdout)).toMatchObject({
       error: { message: expect.stringContaining('--force') },
@@ -218,7 +218,7 @@ describe('add', () => {
     const two = await place.mcpWith({ input }, 'add-json', 'y', '-', '-s', 'user');
     expect(two).toMatchObject({
       code: 0,
-      stderr: 'toolplane: it is called "other" there, and "y" from now on\n',
+      stderr: 'toolplane: the entry named "other" is added as "y"\n',
     });
     expect(place.json(localFile(place))).toMatchObject({
       mcpServers: { x: { command: 'run', args: ['1'] } },
@@ -248,7 +248,7 @@ describe('secret advice', () => {
   ])('%s that holds a secret is told of, with what to do instead', (_, entry, where, name) => {
     const advice = secretAdvice('my-hub', entry as Record<string, unknown>);
     expect(advice).toEqual([
-      `${where} holds what looks like a secret; to keep it out of the file: toolplane secret set ${name}, and write \${secret:${name}} in its place`,
+      `${where} looks like a secret; to keep it out of the file: toolplane secret set ${name}, and use \${secret:${name}}`,
     ]);
     expect(advice.join()).not.toContain(SECRET);
   });

@@ -55,28 +55,28 @@ describe('given entry', () => {
   });
 
   test.each<[string, string, Partial<Given>, RegExp]>([
-    ['an address by stdio', 'https://a.test', { transport: 'stdio' }, /-t stdio takes a command/],
-    ['a command by http', 'npx', { transport: 'http' }, /-t http takes an address such as https:/],
+    ['an address by stdio', 'https://a.test', { transport: 'stdio' }, /-t stdio needs a command/],
+    ['a command by http', 'npx', { transport: 'http' }, /-t http needs a URL such as https:/],
     [
       'a command with arguments by http',
       'npx',
       { transport: 'http', args: ['x'] },
-      /and a command was given$/,
+      /not a command$/,
     ],
     [
       'a variable as a command',
       'B=hunter2',
       { args: ['node'] },
-      /^"B=…" looks like a variable: .* repeat -e/,
+      /^"B=…" looks like a variable: give it with -e/,
     ],
-    ['a header for a command', 'npx', { headers: ['A: b'] }, /-H is for servers on the network/],
+    ['a header for a command', 'npx', { headers: ['A: b'] }, /-H is for URLs/],
     ['a variable for an address', 'https://a.test', { env: ['A=b'] }, /-e is for commands/],
-    ['an argument for an address', 'https://a.test', { args: ['x'] }, /takes no arguments/],
+    ['an argument for an address', 'https://a.test', { args: ['x'] }, /has no arguments/],
     ['a directory for an address', 'https://a.test', { cwd: '/x' }, /--cwd is for commands/],
-    ['no KEY=value', 'npx', { env: ['hunter2'] }, /^-e takes KEY=value$/],
-    ['no KEY=value but a part', 'npx', { env: ['KEY:hunter2'] }, /^-e "KEY…" is no KEY=value$/],
-    ['nothing for a header', 'https://a.test', { headers: ['hunter2'] }, /^-H takes "Name: value"$/],
-    ['no header', 'https://a.test', { headers: ['Bearer hunter2'] }, /^-H "Bearer…" is no "Name: value"$/],
+    ['no KEY=value', 'npx', { env: ['hunter2'] }, /^-e needs KEY=value$/],
+    ['no KEY=value but a part', 'npx', { env: ['KEY:hunter2'] }, /^-e "KEY…" is not KEY=value$/],
+    ['nothing for a header', 'https://a.test', { headers: ['hunter2'] }, /^-H needs "Name: value"$/],
+    ['no header', 'https://a.test', { headers: ['Bearer hunter2'] }, /^-H "Bearer…" is not "Name: value"$/],
     [
       'an address without its scheme',
       'localhost:3000/mcp',
@@ -84,7 +84,7 @@ describe('given entry', () => {
       /write http:\/\/localhost:3000\/mcp, or -t stdio/,
     ],
     ['a file', 'file:///etc/passwd', {}, /starts with http: *\/\//],
-    ['nothing', ' ', {}, /there is no command/],
+    ['nothing', ' ', {}, /the command is empty/],
   ])('%s is refused', (_, target, more, message) => {
     const result = given(target, more);
     expect(result).toMatchObject({ kind: 'faulty', faults: [expect.stringMatching(message)] });
@@ -109,7 +109,7 @@ describe('given entry', () => {
       kind: 'entry',
       entry: { type: 'stdio', command: 'npx -y hunter2' },
       notes: [
-        'the command is one word with blanks in it; if what follows npx are its arguments, write each as its own: add it again with --force, without the quotes: -- npx …',
+        'the command contains spaces and is not split; if npx is followed by arguments, write: add it again with --force, without the quotes: -- npx …',
       ],
     });
   });
@@ -127,7 +127,7 @@ describe('read json', () => {
     [
       'a typo, with what may be meant',
       '{"command": "npx", "arg": []}',
-      { notes: ['"arg" means nothing here; did you mean "args"?'] },
+      { notes: ['"arg" is not a known key; did you mean "args"?'] },
     ],
     [
       'what other programs write, with where it goes',
@@ -143,12 +143,12 @@ describe('read json', () => {
     [
       'a command of many words, with how it is written',
       '{"command": "npx -y hunter2"}',
-      { notes: [expect.stringMatching(/one word with blanks.*"command": "npx", "args": \["…"\]$/)] },
+      { notes: [expect.stringMatching(/contains spaces.*"command": "npx", "args": \["…"\]$/)] },
     ],
     [
       'a command that begins with a variable',
       '{"command": "KEY=hunter2 npx"}',
-      { notes: ['the command begins with the variable KEY, which "env" takes'] },
+      { notes: ['the command starts with the variable KEY; set it in "env"'] },
     ],
     [
       'a whole file of the same name',
@@ -158,7 +158,7 @@ describe('read json', () => {
     [
       'a whole file of another name',
       '{"mcpServers": {"y": {"command": "npx"}}}',
-      { notes: ['it is called "y" there, and "x" from now on'] },
+      { notes: ['the entry named "y" is added as "x"'] },
     ],
   ])('%s is understood', (_, text, expected) => {
     const read = parseJsonEntry('x', text);
@@ -167,7 +167,7 @@ describe('read json', () => {
   });
 
   test.each<[string, string, RegExp]>([
-    ['no JSON', '{"command": hunter2}', /it is no JSON: line 1, column \d+: /],
+    ['no JSON', '{"command": hunter2}', /not valid JSON: line 1, column \d+: /],
     ['nothing', '', /must be an object/],
     ['a text', '"npx"', /must be an object/],
     ['a list', '[{"command": "npx"}]', /must be an object/],
@@ -176,11 +176,11 @@ describe('read json', () => {
     ['neither', '{}', /neither/],
     ['an address by another name', '{"httpUrl": "https://a.test"}', /neither; "httpUrl" is "url" here/],
     ['one more', '{"serverUrl": "https://a.test"}', /neither; "serverUrl" is "url" here/],
-    ['a map', '{"y": {"command": "npx"}}', /give only what stands behind the name/],
+    ['a map', '{"y": {"command": "npx"}}', /give only the value of the name/],
     [
       'two servers',
       '{"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}}',
-      /it holds 2 servers; give one/,
+      /it has 2 servers; give the entry of one/,
     ],
     ['no server', '{"mcpServers": {}}', /is empty/],
   ])('%s is refused', (_, text, message) => {

@@ -69,7 +69,7 @@ test('what is wrong with a file is one line on stderr and exit code 1; the rest 
   expect({ code, stdout }).toEqual({
     code: 1,
     stdout: expect.stringMatching(
-      /^· docs {3}user .* ready\n✗ unmet {2}user .* cannot be started: there is no secret tok, .*"toolplane secret set tok"\n$/,
+      /^· docs {3}user .* ready\n✗ unmet {2}user .* cannot be started: unknown secret tok, .*"toolplane secret set tok"\n$/,
     ),
   });
   expect(stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(/^toolplane: \.mcp\.json:\d+:\d+: /)]);
@@ -129,7 +129,7 @@ test('get tells all places, the one that counts first; the entry has no secret i
   expect(JSON.stringify([text, json])).not.toContain('hunter2');
   expect(typo.code).toBe(2);
   expect(JSON.parse(typo.stdout)).toEqual({
-    error: { message: 'there is no server "doc"; did you mean "docs"? (there are docs)' },
+    error: { message: 'unknown server "doc"; did you mean "docs"? (known: docs)' },
   });
 });
 

@@ -59,7 +59,7 @@ describe('remove', () => {
       code: 0,
       stdout: expect.stringContaining('no server is named "bad" now'),
     });
-    expect(typo).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no server "bda"') });
+    expect(typo).toMatchObject({ code: 2, stderr: expect.stringContaining('unknown server "bda"') });
     expect(scope).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/no server "x" in scope local; it is in user, /),

@@ -200,7 +200,7 @@ describe('serve', () => {
   });
 
   test.each([
-    ['a tool that is shut', ['--tools', 'Read,Write'], /^toolplane: Write is shut: --allow-writes opens it/],
+    ['a tool that is shut', ['--tools', 'Read,Write'], /^toolplane: Write is not allowed; --allow-writes opens it/],
     ['flags against each other', ['--read-only', '--allow-writes'], /cannot be used with option/],
     ['a misspelt flag', ['--allow-write'], /Did you mean --allow-writes\?/],
   ])('%s is one line and exit code 2', async (_, args, message) => {
@@ -230,18 +230,18 @@ describe('served', () => {
   });
 
   test.each([
-    ['Write', 'Write is shut: --allow-writes opens it, and --help says what that means'],
-    ['Bash', 'Bash is shut: --allow-shell opens it, and --help says what that means'],
-    ['Task', 'there is no tool "Task" to serve (there are Read, Glob, Grep, Edit, Write, Bash)'],
+    ['Write', 'Write is not allowed; --allow-writes opens it, and --help says what that means'],
+    ['Bash', 'Bash is not allowed; --allow-shell opens it, and --help says what that means'],
+    ['Task', 'unknown tool "Task" to serve (known: Read, Glob, Grep, Edit, Write, Bash)'],
     [
       'Reed',
-      'there is no tool "Reed" to serve; did you mean Read? (there are Read, Glob, Grep, Edit, Write, Bash)',
+      'unknown tool "Reed" to serve; did you mean Read? (known: Read, Glob, Grep, Edit, Write, Bash)',
     ],
     [
       'grep',
-      'there is no tool "grep" to serve; did you mean Grep? (there are Read, Glob, Grep, Edit, Write, Bash)',
+      'unknown tool "grep" to serve; did you mean Grep? (known: Read, Glob, Grep, Edit, Write, Bash)',
     ],
-    ['', 'there is no tool "" to serve (there are Read, Glob, Grep, Edit, Write, Bash)'],
+    ['', 'unknown tool "" to serve (known: Read, Glob, Grep, Edit, Write, Bash)'],
   ])('%j is refused', (name, message) => {
     expect(() => names([], ['Read', name])).toThrow(message);
   });
@@ -256,11 +256,11 @@ describe('served', () => {
     expect(served('link')).toBe(join(project, 'src'));
     expect(served(home, '/')).toBe(home);
     expect(served('/')).toBe('/');
-    expect(() => served('file')).toThrow('--cwd file is no directory');
-    expect(() => served('nowhere')).toThrow('--cwd nowhere is no directory');
+    expect(() => served('file')).toThrow('--cwd file is not a directory');
+    expect(() => served('nowhere')).toThrow('--cwd nowhere is not a directory');
     expect(() => served(undefined, '/')).toThrow(
-      'it was started in the root of the file system: name the directory',
+      'started in the root of the file system: name the directory',
     );
-    expect(() => served(undefined, home)).toThrow('it was started in your home: name the directory');
+    expect(() => served(undefined, home)).toThrow('started in your home: name the directory');
   });
 });

@@ -20,7 +20,7 @@ test.each([
   expect(JSON.parse(stdout)).toMatchObject(document);
 });
 
-test('one that fails is told in a line, and what it said last counts', async () => {
+test('one that fails is told in a line, and using the cached catalogue', async () => {
   const place = mcpPlace();
   let isWell = true;
   const { url } = await catalogueServer((request, response) => {
@@ -34,7 +34,7 @@ test('one that fails is told in a line, and what it said last counts', async () 
   expect(JSON.parse(stdout)).toMatchObject({ servers: [{ name: 'remote' }] });
   expect(stderr.trimEnd().split('\n')).toEqual([
     expect.stringMatching(
-      /^toolplane: http:\/\/127\.0\.0\.1:\d+\/.* unexpected response: HTTP 500; what it said last counts$/,
+      /^toolplane: http:\/\/127\.0\.0\.1:\d+\/.* it answered with HTTP 500; using the cached catalogue$/,
     ),
   ]);
 });

@@ -34,7 +34,7 @@ describe('content parts', () => {
     [
       'data that is none',
       [{ type: 'image', data: '§', mimeType: 'image/png' }],
-      '[image image/png, which is no base64]\n',
+      '[image image/png, invalid base64]\n',
     ],
     ['a plain string', ['hello', { type: 'text', text: 'b' }], 'hello\nb\n'],
     [
@@ -45,12 +45,12 @@ describe('content parts', () => {
     [
       'a kind nobody knows',
       [{ type: 'hologram\n', data: DATA }],
-      `[hologram, of no known form]\n{"type":"hologram\\n","data":"${DATA}"}\n`,
+      `[hologram, unknown type]\n{"type":"hologram\\n","data":"${DATA}"}\n`,
     ],
     [
       'what is no block',
       [null, 5, [1], {}],
-      ['null', '5', '[1]', '{}'].map((it) => `[content, of no known form]\n${it}\n`).join(''),
+      ['null', '5', '[1]', '{}'].map((it) => `[content, unknown type]\n${it}\n`).join(''),
     ],
     [
       'blocks that lack what they are about',
@@ -61,16 +61,16 @@ describe('content parts', () => {
         { type: 'resource_link', name: 'n' },
       ],
       [
-        '[text, of no known form]\n{"type":"text","text":5}\n',
-        '[image, of no known form]\n{"type":"image"}\n',
-        '[resource, of no known form]\n{"type":"resource"}\n',
-        '[resource_link, of no known form]\n{"type":"resource_link","name":"n"}\n',
+        '[text, unknown type]\n{"type":"text","text":5}\n',
+        '[image, unknown type]\n{"type":"image"}\n',
+        '[resource, unknown type]\n{"type":"resource"}\n',
+        '[resource_link, unknown type]\n{"type":"resource_link","name":"n"}\n',
       ].join(''),
     ],
     [
       'a resource without text and data',
       [{ type: 'resource', resource: { uri: 'a://b', value: 1 } }],
-      '[resource a://b, of no known form]\n{"uri":"a://b","value":1}\n',
+      '[resource a://b, unknown type]\n{"uri":"a://b","value":1}\n',
     ],
     [
       'lines of a server cannot leave their line',

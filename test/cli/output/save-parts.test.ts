@@ -39,7 +39,7 @@ describe('save parts', () => {
     );
     expect(partsText(parts)).toBe('here\n[image image/png, 3 bytes]\n');
     expect(files).toEqual([]);
-    expect(faults).toEqual([expect.stringMatching(/^image image\/png, 3 bytes is not kept: ENOENT/)]);
+    expect(faults).toEqual([expect.stringMatching(/^cannot save image image\/png, 3 bytes: ENOENT/)]);
   });
 
   test.each([
@@ -113,16 +113,16 @@ describe('make directory', () => {
     expect(statSync(path).isDirectory()).toBe(true);
   });
 
-  test('a file is no directory, nor is anything below it', async () => {
+  test('a file is not a directory, nor is anything below it', async () => {
     const file = join(root(), 'file');
     writeFileSync(file, '');
-    await expect(makeDirectory(file)).rejects.toThrow(`--output ${file} is no directory`);
-    await expect(makeDirectory(join(file, 'a'))).rejects.toThrow(`${join(file, 'a')} is no directory`);
+    await expect(makeDirectory(file)).rejects.toThrow(`--output ${file} is not a directory`);
+    await expect(makeDirectory(join(file, 'a'))).rejects.toThrow(`${join(file, 'a')} is not a directory`);
   });
 
   test.runIf(process.platform === 'linux')('where the system makes none that is told, at once', async () => {
     await expect(makeDirectory('/proc/nope/a')).rejects.toThrow(
-      '--output /proc/nope/a cannot be made: ENOENT',
+      'cannot create --output /proc/nope/a: ENOENT',
     );
   });
 });

@@ -249,7 +249,7 @@ describe('pins', () => {
     expect(pins.observe(at, changed).changes.map((it) => it.tool)).toEqual(odd.map(({ name }) => name));
   });
 
-  test('who only looks accepts nothing new, and what differs waits to be accepted', () => {
+  test('who only looks accepts nothing new, and what differs is pending acceptance', () => {
     const store = memoryPinStore();
     const pins = new Pins(store);
     expect(pins.observe(AT, [ONE], 'leave')).toEqual({ changes: [], added: [], isElsewhere: false });
@@ -260,7 +260,7 @@ describe('pins', () => {
     expect(pins.observe(AT, [other]).added).toEqual(['other']);
   });
 
-  test('a tool that hides something waits to be accepted as soon as somebody looks', () => {
+  test('a tool that hides something is pending acceptance as soon as somebody looks', () => {
     const pins = new Pins();
     pins.observe(AT, [tool({ description: 'Finds\u200b issues' })], 'leave');
     expect(pins.accept('s').map((it) => it.tool)).toEqual(['find']);

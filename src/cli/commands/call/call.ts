@@ -23,49 +23,46 @@ import { type Input, readInput } from './input.ts';
 import { schemaError, validateArguments } from './validate.ts';
 
 const HELP = `
-Connects that one server, calls the tool, and prints what it gave. Arguments are one JSON object or words:
+Connects the server, calls the tool, and prints the result. Arguments are one JSON object, or words:
 
-  key=value     typed by the tool's schema: 5 is a number where it wants one
-  key=a key=b   a list, where it wants one; so is key='["a","b"]'
-  a.b=1         a member of an object
+  key=value     converted to the type in the tool's schema
+  key=a key=b   a list, where the schema expects one; also key='["a","b"]'
+  a.b=1         a field of a nested object
   key:=json     exactly this JSON
-  key=@file     what the file holds
-  -             a JSON object from stdin; words after it come on top
+  key=@file     the content of the file
+  -             a JSON object from stdin; words are added to it
 
   toolplane call files read_text_file path=README.md
-  toolplane call mcp__files__read_text_file path=README.md      the same, by the name that models know
+  toolplane call mcp__files__read_text_file path=README.md      the same, by the full name
   toolplane call github create_issue '{"title": "It breaks"}' labels=bug labels=urgent
   toolplane call --mcp-config servers.json files read_text_file path=README.md head=5
   jq '{query: .text}' note.json | toolplane call --url http://127.0.0.1:3000/mcp server search -
 
-What the tool's schema is against is told and not sent, a name it does not declare too; --unchecked sends it anyway.
+Arguments are validated against the tool's schema; invalid and unknown arguments are reported and the tool is not called.
 
-Text is printed as it is; of images, audio and other data a line tells type and size, and --output keeps them. What a
-tool says of its failure goes to stderr. Ctrl-C cancels the call. If the server asks for input (elicitation), you are
-asked on the terminal; without a terminal the request is declined and reported on stderr.
+--unchecked reports them and calls the tool anyway. Text is printed as received; for images, audio and other data one line
+shows type and size, and --output saves them. A tool's failure message goes to stderr. Ctrl-C cancels the call. If the
+server requests input (elicitation), you are asked on the terminal; without one the request is declined.
 
 Exit codes:
-  0    the tool gave a result
-  1    it failed, or its server did; the reason is on stderr
-  2    the command was not understood: no such server, tool or argument, one that is missing or of another type
-  130  it was interrupted (129, 143: hung up, terminated)`;
+  0    the tool returned a result
+  1    the tool or its server failed; the reason is on stderr
+  2    usage error: unknown server, tool or argument, missing or wrongly typed argument
+  130  interrupted (129, 143: hangup, termination)`;
 
 type Values = { json?: true; output?: string; timeout?: number; unchecked?: true };
 
-/** `toolplane call`: one tool, once. */
+/** `toolplane call`: calls one tool. */
 export function defineCall(command: Command): void {
   addServerFlags(command)
     .usage('[options] <server> <tool> [arguments...]')
-    .argument(
-      '<server>',
-      'its name in the configuration; or the tool’s full name, mcp__<server>__<tool>, alone',
-    )
-    .argument('[tool]', 'the server’s own name of it, or the one models know')
-    .argument('[arguments...]', 'a JSON object, key=value, key:=json, key=@file; - is stdin')
-    .option('--json', 'print the result as the server gave it')
-    .option('-o, --output <directory>', 'keep images, audio and other data in files there')
-    .option('--unchecked', 'send the arguments also if the tool’s schema is against them')
-    .addOption(new Option('--timeout <ms>', 'cancel the call after so long').argParser(milliseconds))
+    .argument('<server>', 'the server, or only the full name of the tool: mcp__<server>__<tool>')
+    .argument('[tool]', 'the tool, by its own or its full name')
+    .argument('[arguments...]', 'a JSON object, key=value, key:=json, key=@file, or - for stdin')
+    .option('--json', 'print the result as received')
+    .option('-o, --output <directory>', 'save images, audio and other data to files there')
+    .option('--unchecked', 'send arguments that the tool’s schema does not accept')
+    .addOption(new Option('--timeout <ms>', 'cancel the call after this time').argParser(milliseconds))
     .addHelpText('after', HELP)
     .action(
       async (first: string, second: string | undefined, more: string[], values: Values, command: Command) => {
@@ -100,9 +97,9 @@ export type CallRequest = NamedServers & {
   readonly tool: string;
   readonly input: Input;
   readonly format: 'text' | 'json';
-  /** Whether what the schema refuses is refused here. */
+  /** Whether invalid arguments are refused. */
   readonly checks: 'schema' | 'none';
-  /** Where binary content goes. */
+  /** The directory for binary content. */
   readonly directory?: string;
   readonly timeoutMs?: number;
 };
@@ -119,7 +116,7 @@ export function startCall(request: CallRequest, env: NodeJS.ProcessEnv): Promise
     const listed = tools.filter(({ server }) => server === tool.server);
     const changes = changedTools(request.servers, listed, env, report);
     const change = changes.find((it) => it.tool === tool.name);
-    // Whoever types the name of a new tool means it; whoever types that of a changed one may not know.
+    // A new tool was named explicitly; a changed tool may be unexpected.
     if (change?.before)
       throw new CommandFailed(`${tool.server} ${tool.name}: ${formatChange(change)}`, 'tool-changed');
     if (change) report(`${tool.server} ${tool.name}: ${formatChange(change)}`);
@@ -179,7 +176,7 @@ async function call(
     });
   } catch (cause) {
     if (late.signal.aborted && !signal.aborted) {
-      const message = `${server} ${tool} took longer than ${timeoutMs} ms and was cancelled; raise --timeout`;
+      const message = `${server} ${tool} timed out after ${timeoutMs} ms and was cancelled; increase --timeout`;
       throw new CommandFailed(message, 'timeout');
     }
     throw cause;
@@ -189,7 +186,7 @@ async function call(
   }
 }
 
-/** What a tool says of its failure goes to stderr, so that a pipe gets results only. */
+/** A failure message goes to stderr, so that a pipe receives results only. */
 async function show(
   { output, signal }: Connected,
   { format, tool, directory }: CallRequest,

@@ -8,7 +8,7 @@ import type { ReadEnd } from '../../terminal/line-editor.ts';
 import { line, type Piece, render } from '../../terminal/render.ts';
 import { sanitize } from '../../terminal/text.ts';
 
-const COMMANDS = '/decline and /mute refuse, Ctrl-C ends the command; begin an answer with // for a slash.';
+const COMMANDS = '/decline and /mute decline, Ctrl-C ends the command; start an answer with // for a slash.';
 
 type Streams = Pick<NodeJS.Process, 'stdin' | 'stderr'>;
 
@@ -39,10 +39,10 @@ export function answerElicitation(
   const read = (prompt: string, _: unknown, signal?: AbortSignal) =>
     readLine(prompt, { stdin, stderr }, signal);
   const questions = new Questions({
-    // The terminal stays in line mode: there is never half a line.
+    // The terminal stays in line mode: no line is ever partly typed.
     editor: { read, untilNotTyping: async () => {} },
     print,
-    command: async (text) => print([line(`${text} is no command here. ${COMMANDS}`)]),
+    command: async (text) => print([line(`Unknown command ${text}. ${COMMANDS}`)]),
   });
   const muted = new Set<string>();
   return async (params, { server, signal }): Promise<ElicitationResult> => {

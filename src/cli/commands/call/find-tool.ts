@@ -7,7 +7,7 @@ import type { ServerMap } from '../../flags/server-flags.ts';
 import type { Warning } from '../../host/with-host.ts';
 import { CommandFailed, UsageError } from '../../output/failure.ts';
 
-/** What the words after `toolplane call` name, and the words that are left for the arguments. */
+/** The server and tool that the first words name, and the remaining words. */
 type CallTarget = {
   readonly server: string;
   readonly tool?: string;
@@ -15,8 +15,8 @@ type CallTarget = {
 };
 
 /**
- * Reads `<server> <tool>`, the full name that models know (`mcp__<server>__<tool>`, or an alias of it) and `<server>/<tool>`.
- * A word that is the name of a server is always that server.
+ * Parses `<server> <tool>`, the full name (`mcp__<server>__<tool>`, or an alias of it) and `<server>/<tool>`.
+ * A word that is a server's name is always that server.
  */
 export function callTarget([first = '', ...rest]: readonly string[], servers: readonly string[]): CallTarget {
   const [second, ...words] = rest;
@@ -29,7 +29,7 @@ export function callTarget([first = '', ...rest]: readonly string[], servers: re
   return two;
 }
 
-/** `mcp__a__b__c` is `c` of the server `a__b` where there is one, as everywhere else. */
+/** `mcp__a__b__c` is the tool `c` of the server `a__b`, if there is one. */
 function longest(names: readonly string[]): string | undefined {
   return names.toSorted((a, b) => b.length - a.length)[0];
 }
@@ -38,11 +38,11 @@ type Wanted = {
   readonly servers: ServerMap;
   readonly server: string;
   readonly tool: string;
-  /** What was wrong with the lists of the servers. */
+  /** Warnings about the lists of the servers. */
   readonly warnings?: readonly Warning[];
 };
 
-/** The tool that is meant, by its server's name for it, the one that models know or an alias; what is not there is explained. */
+/** Finds a tool by its own name, its full name or an alias; the error explains why there is none. */
 export function findTool(
   tools: readonly HostTool[],
   { servers, server, tool, warnings = [] }: Wanted,
@@ -58,7 +58,7 @@ export function findTool(
   const own = ownName(server, tool);
   if (!isIncluded(own, toolFilterOf(servers[server]))) {
     throw new UsageError(
-      `server ${server}: its entry leaves out "${own}", by "includeTools" or "excludeTools" (it has ${formatNames(names)})`,
+      `server ${server}: "includeTools" or "excludeTools" of its entry excludes "${own}" (available: ${formatNames(names)})`,
     );
   }
   const fault = droppedFor(warnings, server, tool);
@@ -69,10 +69,10 @@ export function findTool(
   }
   const closest = nearest(own, names);
   const hint = closest === undefined ? '' : `; did you mean "${closest}"?`;
-  throw new UsageError(`server ${server} has no tool "${own}"${hint} (it has ${formatNames(names)})`);
+  throw new UsageError(`server ${server} has no tool "${own}"${hint} (available: ${formatNames(names)})`);
 }
 
-/** Why the host dropped a tool that its server lists, by its own name or the one that models know. */
+/** Why the host dropped a tool that its server lists. */
 function droppedFor(warnings: readonly Warning[], server: string, tool: string): string | undefined {
   for (const { server: from, subject } of warnings) {
     if (from !== server || subject?.kind !== 'list' || subject.list !== 'tools') continue;
@@ -83,7 +83,7 @@ function droppedFor(warnings: readonly Warning[], server: string, tool: string):
   return undefined;
 }
 
-/** Of a full name, the part that is the tool's own. */
+/** The tool's own name, from a full name. */
 function ownName(server: string, tool: string): string {
   const prefix = mcpToolName(server, '');
   return tool.startsWith(prefix) && tool.length > prefix.length ? tool.slice(prefix.length) : tool;

@@ -5,14 +5,14 @@ import { messageOf } from '../../../protocol/sdk-error.ts';
 import { jsonFault } from '../../flags/json-flag.ts';
 import type { Given } from './arguments.ts';
 
-/** The words of a call with what stdin and files have to say; a fault is one that needs no server to be seen. */
+/** The parsed words of a call, with stdin and files read. */
 export type Input = {
   readonly base: Readonly<Record<string, unknown>>;
   readonly given: readonly Given[];
   readonly faults: readonly string[];
 };
 
-/** Reads what the words name. */
+/** Parses the words, and reads stdin and files. */
 export async function readInput(words: readonly string[], stdin: NodeJS.ReadableStream): Promise<Input> {
   const { base, assignments, faults } = parseWords(words);
   const found = [...faults];
@@ -50,22 +50,22 @@ async function readText(path: string): Promise<{ readonly text: string } | { rea
 /** One `key=value` of a command line. */
 type Assignment = {
   readonly key: string;
-  /** `json` was written `key:=…`, and is taken as it is; a text is typed by the schema. */
+  /** `json` for `key:=…`, used as is; `text` is converted by the schema. */
   readonly form: 'text' | 'json';
-  /** `file` was written `key=@…`: the text is its path. */
+  /** `file` for `key=@…`: the text is its path. */
   readonly source: 'word' | 'file';
   readonly text: string;
 };
 
-/** What the words after a tool's name say. */
+/** The words after the tool's name. */
 type ParsedWords = {
-  /** A JSON object, or where it comes from; the assignments come on top of it. */
+  /** A JSON object, or stdin; assignments are added to it. */
   readonly base?: { readonly source: 'word'; readonly text: string } | { readonly source: 'stdin' };
   readonly assignments: readonly Assignment[];
   readonly faults: readonly string[];
 };
 
-/** Reads `{…}`, `-`, `key=value`, `key:=json`, `key=@file` and `key:=@file`. */
+/** Parses `{…}`, `-`, `key=value`, `key:=json`, `key=@file` and `key:=@file`. */
 export function parseWords(words: readonly string[]): ParsedWords {
   const assignments: Assignment[] = [];
   const faults: string[] = [];

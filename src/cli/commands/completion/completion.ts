@@ -8,7 +8,7 @@ import { type CompletionItem, completeLine, type Kind } from './next-words.ts';
 import { DIRECTORIES, FILES, SCRIPTS, type Shell } from './scripts.ts';
 
 const HELP = `
-Put it where your shell looks for it, once; it asks the program itself, so it never grows old:
+Install the script once. It asks the program for completions, so it does not need updates:
 
   bash   toolplane completion bash > ~/.local/share/bash-completion/completions/toolplane
          or, in ~/.bashrc:  source <(toolplane completion bash)
@@ -16,21 +16,21 @@ Put it where your shell looks for it, once; it asks the program itself, so it ne
          or, in ~/.zshrc after compinit:  source <(toolplane completion zsh)
   fish   toolplane completion fish > ~/.config/fish/completions/toolplane.fish
 
-Then open a new shell. Commands, flags and their values are completed, and the names of your servers and secrets. Nothing
-is started or changed by it.
+Then open a new shell. Completes commands, flags and their values, and the names of servers and secrets. Nothing is
+started or changed.
 
 Exit codes:
-  0  done
-  2  the command was not understood`;
+  0  success
+  2  usage error`;
 
 const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish'];
 
-/** `toolplane completion`: a script for a shell, and, hidden, the words that such a script asks for. */
+/** `toolplane completion`: prints the script for a shell; the hidden `--words` prints completions for the script. */
 export function defineCompletion(command: Command): void {
   command
     .usage('bash|zsh|fish')
     .argument('[words...]', 'bash, zsh or fish')
-    .addOption(new Option('--words', 'what the words so far may go on with').hideHelp())
+    .addOption(new Option('--words', 'print completions of these words').hideHelp())
     .addHelpText('after', HELP)
     .action(async (items: string[], values: { words?: true }) => {
       if (!values.words) return printScript(items, command);
@@ -44,23 +44,22 @@ async function printScript(items: readonly string[], command: Command): Promise<
   if (shell === undefined || more.length > 0) {
     const closest = nearest(word, SHELLS);
     const hint = closest === undefined || more.length > 0 ? '' : `; did you mean ${closest}?`;
-    return usageError(
-      command,
-      `completion takes the name of a shell${hint} (there are ${SHELLS.join(', ')})`,
-    );
+    return usageError(command, `completion needs the name of a shell${hint} (known: ${SHELLS.join(', ')})`);
   }
   process.stdout.write(SCRIPTS[shell]);
 }
 
-/** Prints what may come next, a word a line, with what it means after a tab. */
+/** Prints completions, one per line, each with its description after a tab. */
 export async function printCompletions(
   program: Command,
   typed: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  // The root completes the flags of `chat` too.
-  await loadNamed(program, ['chat']);
-  await loadNamed(program, typed);
+  const given = typed.slice(0, -1);
+  await loadNamed(program, given);
+  // Without a command, the flags of `chat` are completed.
+  const hasCommand = given.some((word) => program.commands.some((command) => command.name() === word));
+  if (!hasCommand && typed.some((word) => word.startsWith('-'))) await loadNamed(program, ['chat']);
   const { items, value, before = '', begun } = completeLine(program, typed);
   const values = value ? (await valuesOf(value, env)).filter(isNoFlag) : [];
   const all = [...items, ...values.map((it) => ({ ...it, word: before + it.word }))];
@@ -69,12 +68,12 @@ export async function printCompletions(
   process.stdout.write(joinLines([...fitting.map(lineOf), ...asked]));
 }
 
-/** What somebody else named must not become a flag by being completed. */
+/** A server whose name starts with `-` must not be completed to a flag. */
 function isNoFlag({ word }: CompletionItem): boolean {
   return !word.startsWith('-');
 }
 
-/** A word with a line break in it could not be told from two. */
+/** A completion must be on one line. */
 function lineOf({ word, description }: CompletionItem): string {
   return `${word.replaceAll(/[\n\r\t]/g, ' ')}\t${sanitizeLine(description)}`;
 }

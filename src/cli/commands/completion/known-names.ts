@@ -5,7 +5,7 @@ import { fileSecretStore } from '../../../config/secrets/secret-store.ts';
 import { cliContext } from '../../host/config-context.ts';
 import type { CompletionItem } from './next-words.ts';
 
-/** Every server that is configured here, each once, with where it stands. */
+/** Every configured server with its scopes. */
 export async function serverItems(env: NodeJS.ProcessEnv): Promise<CompletionItem[]> {
   const { sources } = await readConfiguration(cliContext(env));
   const written = sources.flatMap(({ servers }) => servers);
@@ -15,7 +15,7 @@ export async function serverItems(env: NodeJS.ProcessEnv): Promise<CompletionIte
     .sort((a, b) => (a.word < b.word ? -1 : 1));
 }
 
-/** The names of secrets, never their values; none if they cannot be read. */
+/** The names of secrets; none if they cannot be read. */
 export async function secretItems(env: NodeJS.ProcessEnv): Promise<CompletionItem[]> {
   try {
     const store = fileSecretStore(join(cliContext(env).home, 'secrets.json'));

@@ -2,29 +2,29 @@ import type { Argument, Command, Option } from 'commander';
 import { SCOPE_NAMES } from '../../flags/flag-values.ts';
 import { TRANSPORTS } from '../../mcp/given-entry.ts';
 
-/** One thing the line may go on with. */
+/** One completion. */
 export type CompletionItem = { readonly word: string; readonly description: string };
 
-/** What may come next: some words, and a kind of value whose words others know. */
+/** Completions of a line: fixed items, and a kind of value. */
 type Completion = {
   readonly items: readonly CompletionItem[];
   readonly value?: Kind;
-  /** Stands in front of each value. */
+  /** The prefix of each value. */
   readonly before?: string;
-  /** What each must begin with. */
+  /** The typed text that completions must start with. */
   readonly begun: string;
 };
 
-/** Flags without a command are those of this one. */
+/** The command that flags without a command belong to. */
 const USUAL = 'chat';
 
-/** What the last of the words may become; all words before it are taken as they are. */
+/** Completes the last of the typed words. */
 export function completeLine(program: Command, typed: readonly string[]): Completion {
   const given = typed.slice(0, -1);
   const current = typed.at(-1) ?? '';
   const place = walk(program, given);
   if (place.awaits) {
-    // bash parts --flag=value into three words.
+    // bash splits --flag=value into three words.
     return { items: [], value: kindOfOption(place.awaits), begun: current === '=' ? '' : current };
   }
   if (place.isOver || !current.startsWith('-')) {
@@ -42,7 +42,7 @@ type Place = {
   readonly command: Command;
   /** Such as `mcp get`. */
   readonly path: string;
-  /** How many arguments of it there are so far. */
+  /** The number of arguments so far. */
   readonly at: number;
   /** After `--` nothing is a flag. */
   readonly isOver: boolean;
@@ -83,7 +83,7 @@ function isCalled(command: Command, word: string): boolean {
   return command.name() === word || command.aliases().includes(word);
 }
 
-/** Also those of the chat where no command was named; one with `=` has its value already. */
+/** Finds an option of the command or, without a command, of `chat`. */
 function optionOf(command: Command, word: string): Option | undefined {
   const usual = command.parent === null ? command.commands.find((it) => it.name() === USUAL) : undefined;
   return [...command.options, ...(usual?.options ?? [])].find((it) => it.long === word || it.short === word);
@@ -106,12 +106,12 @@ function commandsOf(command: Command): CompletionItem[] {
     .map((it) => ({ word: it.name(), description: it.description() }));
 }
 
-/** What may stand in a place: one of some words, or of what only this machine knows. */
+/** The kind of value at one place: fixed words, or names that are looked up. */
 export type Kind =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'servers' | 'secrets' | 'sources' | 'files' | 'directories' | 'nothing' };
 
-/** What the value of a flag may be: what it says itself, else what its name or its placeholder means. */
+/** The kind of a flag's value, by its choices, its name or its placeholder. */
 function kindOfOption(option: Option): Kind {
   if (option.argChoices) return oneOfWords(option.argChoices);
   const long = option.long ?? '';
@@ -119,7 +119,7 @@ function kindOfOption(option: Option): Kind {
   return byPlaceholder(/[<[]([^>\]]*)/.exec(option.flags)?.[1] ?? '');
 }
 
-/** What the argument at this place of a command may be; `path` is such as `mcp get`. */
+/** The kind of an argument of a command; `path` is such as `mcp get`. */
 function kindOfArgument(path: string, at: number, declared: readonly Argument[]): Kind {
   const argument = declared[at] ?? (declared.at(-1)?.variadic ? declared.at(-1) : undefined);
   if (argument?.argChoices) return oneOfWords(argument.argChoices);
@@ -141,7 +141,7 @@ const FLAGS: Readonly<Record<string, Kind>> = {
   '--tools': NOTHING,
 };
 
-/** Commands whose arguments say less than is known of them; the last kind stands for all that follow. */
+/** Kinds of arguments that placeholders do not tell; the last kind applies to all further arguments. */
 const ARGUMENTS: Readonly<Record<string, readonly Kind[]>> = {
   call: [SERVERS, NOTHING],
   completion: [oneOfWords(['bash', 'zsh', 'fish']), NOTHING],

@@ -23,28 +23,28 @@ import { createLookup } from '../../mcp/health.ts';
 import type { Piece } from '../../terminal/render.ts';
 import { permissionText, serversText, serverText, timeoutText, toolText } from './views.ts';
 
-/** What is to be explained, and as part of which run. */
+/** What to explain, and with which flags. */
 export type ExplainRequest = {
   readonly about: 'server' | 'tool' | 'permission' | 'timeout';
-  /** Without it all servers. */
+  /** Without a name, all servers. */
   readonly name?: string;
-  /** The server's own name of a tool, where `name` is a server. */
+  /** The tool's own name, if `name` is a server. */
   readonly more?: string;
   readonly wanted: ConfigFlags;
   readonly connects: boolean;
   readonly format: 'text' | 'json';
-  /** The arguments of a call that is to be decided. */
+  /** The arguments of the call. */
   readonly input?: Readonly<Record<string, unknown>>;
-  /** The arguments were written as in a rule, so the explanation says how they were read. */
+  /** The call was written as in a rule; the explanation shows the parsed arguments. */
   readonly isWritten?: boolean;
   readonly mode?: PermissionMode;
 };
 
-/** What those who were dialled said. */
+/** What connecting to servers showed. */
 export type Asked = {
   readonly statuses: Readonly<Record<string, ServerStatus>>;
   readonly live?: LiveTools;
-  /** The arguments of the call as a session takes them. */
+  /** The arguments as a session sees them. */
   readonly call?: RealCall;
 };
 
@@ -54,7 +54,7 @@ type Explained = {
   readonly code: 0 | 1 | 2;
 };
 
-/** The answer to a request, for programs and for people, and its exit code. */
+/** The explanation as JSON and as text, and the exit code. */
 export function explainRequest(
   configuration: Configuration,
   request: ExplainRequest,
@@ -102,7 +102,7 @@ export function explainRequest(
   }
 }
 
-/** `mcp__server` is about all tools of the server, as in a rule. */
+/** `mcp__server` means all tools of the server, as in a rule. */
 function allOfServer({ merged }: Configuration, name: string): string {
   const isServer = merged.servers.some((it) => mcpServerRule(it.name) === name);
   return isServer ? `${name}__*` : name;
@@ -114,7 +114,7 @@ function explained<T extends Explanation>(explanation: T, text: (it: T) => Piece
   return { document: explanation, pieces: text(explanation), code: CODES[explanation.status] };
 }
 
-/** A tool as people name it: by one word, or by its server and its own name. */
+/** The full name, or the full name from a server and a tool. */
 export function toolName({ name = '', more }: Pick<ExplainRequest, 'name' | 'more'>): string {
   return more === undefined ? name : `${name}/${more}`;
 }
@@ -138,19 +138,19 @@ function factsOf(
   };
 }
 
-/** What entries say about their own tools. */
+/** Rules from server entries. */
 function rulesOf({ merged }: Configuration): Rule[] {
   return policyRules(
     new Map(merged.servers.flatMap((it) => (it.entry ? [[it.name, { entry: it.entry }]] : []))),
   );
 }
 
-/** A call as people write it: the name of a tool, and the arguments that its text names. */
+/** A call as written in a rule: the tool, and the arguments in parentheses. */
 type WrittenCall = { readonly name: string; readonly input?: Readonly<Record<string, string>> };
 
 /**
- * Reads `Tool`, or `Tool(argument)` as rules have it: `Bash(git push)` is a call of Bash with that command, `Read(a.txt)` one
- * of Read with that path. The end of a pattern, `:*` or ` *`, is no part of a command. Gives why it can be no call.
+ * Parses `Tool` or `Tool(argument)`: `Bash(git push)` is a call of Bash with that command, `Read(a.txt)` one
+ * of Read with that path. A trailing `:*` or ` *` is not part of the command. Returns an error if it is not a call.
  */
 export function readCall(
   text: string,
@@ -173,10 +173,10 @@ export function readCall(
   return isUnknown ? { name } : { fault: message };
 }
 
-/** What is known of the arguments of a call once its path is looked up. */
+/** The arguments of a call with its path resolved. */
 type RealCall = Pick<CallFacts, 'input' | 'fault' | 'path' | 'links'>;
 
-/** The arguments as a session decides on them: links lead where they lead. */
+/** Resolves symbolic links in the arguments, as a session does. */
 export async function realCall(
   configuration: Pick<Configuration, 'context' | 'settings'>,
   { about, name, input }: ExplainRequest,

@@ -19,23 +19,23 @@ import {
 import { liveTools, serversToAsk } from './live-tools.ts';
 
 const HELP = `
-  toolplane explain server                                 every server, in a line each
-  toolplane explain server github                          where it comes from, who was shadowed, what is missing
-  toolplane explain tool mcp__github__create_issue         whether models get it, what it costs, whether it may run
+  toolplane explain server                                 every server, one line each
+  toolplane explain server github                          its sources, shadowed entries, missing values, status
+  toolplane explain tool mcp__github__create_issue         whether it is offered, its token cost, whether it may run
   toolplane explain tool github create_issue               the same
-  toolplane explain permission Bash '{"command": "ls"}'    which rule decides about this call, and where it stands
+  toolplane explain permission Bash '{"command": "ls"}'    which rule decides about this call, and where it is
   toolplane explain permission 'Bash(git push)'            the same for this command, written as in a rule
   toolplane explain timeout github                         every limit, and where it comes from
 
-It reads what a run in this directory with the same flags would read. To tell how a server is, that one server is
-dialled, unless --no-connect says otherwise; one that waits for approval is never started. No value of a variable or a
-secret is printed. --json prints the same record for programs.
+Reads the same configuration as a run in this directory with the same flags. To show the status of a server, it connects
+to that server, unless --no-connect is given; a server that is pending approval is never started. Values of variables and
+secrets are not printed. --json prints the same record as JSON.
 
 Exit codes:
-  0    it is there and can be used
-  1    it is there and cannot be used, or is denied
-  2    nothing of that name is known, or the command was not understood
-  130  it was interrupted (129, 143: hung up, terminated)`;
+  0    it exists and can be used
+  1    it exists and cannot be used, or is denied
+  2    unknown name, or usage error
+  130  interrupted (129, 143: hangup, termination)`;
 
 type Values = {
   json?: true;
@@ -48,30 +48,32 @@ type Values = {
   permissionMode?: PermissionMode;
 };
 
-/** `toolplane explain`: why anything that is configured is as it is, and what to do next. */
+/** `toolplane explain`: why a server, tool, permission or timeout is as it is, and what to do next. */
 export function defineExplain(command: Command): void {
   const explain = command.usage('server|tool|permission|timeout [name]').addHelpText('after', HELP);
-  form(explain, 'server', 'Where a server comes from and how it is.')
-    .argument('[name]', 'its name; without one, all of them')
-    .option('--no-connect', 'do not dial it')
+  form(explain, 'server', 'Where a server comes from, and its status.')
+    .argument('[name]', 'the server; without a name, all servers')
+    .option('--no-connect', 'do not connect to the server')
     .action((name: string | undefined, values: Values) => run('server', values, name));
-  form(explain, 'tool', 'Whether models get a tool, and whether it may run.')
-    .argument('<name>', 'the name models know, or a server')
-    .argument('[tool]', 'the server’s own name of the tool')
-    .option('--no-connect', 'do not dial its server')
+  form(explain, 'tool', 'Whether a tool is offered to models, and whether it may run.')
+    .argument('<name>', 'the full name of the tool, or a server')
+    .argument('[tool]', 'the tool’s own name')
+    .option('--no-connect', 'do not connect to its server')
     .action((name: string, tool: string | undefined, values: Values) =>
       run('tool', values, name, tool === undefined ? {} : { more: tool }),
     );
   form(explain, 'permission', 'Which rule decides about a call.')
-    .argument('<tool>', 'the name models know, or a call as in a rule: Bash(git push), Read(notes.txt)')
-    .argument('[arguments]', 'of the call: a JSON object', readInput)
-    .addOption(new Option('--permission-mode <mode>', 'as if it ran so').choices(PERMISSION_MODES))
+    .argument('<tool>', 'the full name of a tool, or a call as in a rule: Bash(git push), Read(notes.txt)')
+    .argument('[arguments]', 'the arguments of the call: a JSON object', readInput)
+    .addOption(
+      new Option('--permission-mode <mode>', 'as if the session had this mode').choices(PERMISSION_MODES),
+    )
     .action((name: string, input: ExplainRequest['input'], values: Values) =>
       run('permission', values, name, input ? { input } : {}),
     );
-  form(explain, 'timeout', 'How long a server and its tools may take.')
-    .argument('<name>', 'a server, or the name models know a tool by')
-    .argument('[tool]', 'the server’s own name of a tool')
+  form(explain, 'timeout', 'The timeouts of a server and its tools.')
+    .argument('<name>', 'a server, or the full name of a tool')
+    .argument('[tool]', 'the tool’s own name')
     .action((name: string, tool: string | undefined, values: Values) =>
       run('timeout', values, name, tool === undefined ? {} : { more: tool }),
     );
@@ -126,12 +128,12 @@ function readInput(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return value;
   } catch {
-    // What it is instead may be secret: it is not shown.
+    // The text may be a secret, so it is not quoted.
   }
-  throw new InvalidArgumentError('It takes a JSON object.');
+  throw new InvalidArgumentError('Expected a JSON object.');
 }
 
-/** `toolplane explain`; gives its exit code. */
+/** Runs `toolplane explain`; returns its exit code. */
 export function startExplain(asks: ExplainRequest, env: NodeJS.ProcessEnv): Promise<number> {
   return inSession(asks.format, env, async (session) => {
     const request = withWrittenCall(asks);
@@ -160,21 +162,19 @@ export function startExplain(asks: ExplainRequest, env: NodeJS.ProcessEnv): Prom
   });
 }
 
-/** A permission may be asked for by a call that is written as in a rule; its arguments are given only once. */
+/** Parses a call written as in a rule; its arguments must not be given again as JSON. */
 function withWrittenCall(request: ExplainRequest): ExplainRequest {
   const { about, name, input } = request;
   if (about !== 'permission' || name === undefined) return request;
   const call = readCall(name, BUILT_IN_NAMES);
   if ('fault' in call) throw new UsageError(call.fault);
   if (call.input && input) {
-    throw new UsageError(
-      `the arguments are given twice, in ${JSON.stringify(name)} and as JSON: leave one out`,
-    );
+    throw new UsageError(`the arguments are given twice, in ${JSON.stringify(name)} and as JSON; remove one`);
   }
   return { ...request, ...call, ...(call.input && { isWritten: true }) };
 }
 
-/** Who asks for a server asks also for what catalogues say of it now; who wants nobody dialled gets what is known. */
+/** Fetches connector catalogues for an explanation of a server, unless `--no-connect` is given. */
 function configurationOf(
   session: Session,
   { about, connects, wanted }: ExplainRequest,

@@ -17,7 +17,7 @@ import { formatCount } from '../../output/format.ts';
 import { formatRenamed } from '../tools/report.ts';
 import { BUILT_IN_NAMES, type ExplainRequest, toolName } from './answer.ts';
 
-/** Which servers have to be asked for an answer; only those that are ready and lack nothing are. */
+/** The servers to connect to for the explanation: those that are ready and have all references set. */
 export function serversToAsk(
   configuration: Configuration,
   request: ExplainRequest,
@@ -33,16 +33,16 @@ export function serversToAsk(
   const whole = toolName(request);
   const { server } = resolveTool({ merged }, whole);
   if (server !== undefined) return ready.filter(({ name }) => name === server);
-  // A tool's own name, or an alias, says nothing of its server.
+  // The server of a tool's own name or alias is not known.
   return BUILT_IN_NAMES.includes(whole) ? [] : ready;
 }
 
-/** The longest name most models take. */
+/** Maximum length of a tool name for most models. */
 const MAX_NAME = 128;
-/** The window that budgets are told of. */
+/** The context window that budgets refer to. */
 const WINDOW = 200_000;
 
-/** What the servers that were asked list, with what each tool costs and how it is told. */
+/** The tools of the connected servers, with token cost and disclosure. */
 export function liveTools(
   entries: ServerMap,
   { tools, warnings }: { readonly tools: readonly HostTool[]; readonly warnings: readonly Warning[] },
@@ -92,7 +92,7 @@ export function liveTools(
   };
 }
 
-/** What discovery set aside of the lists of tools. */
+/** Tools that discovery dropped from the lists. */
 function droppedTools(warnings: readonly Warning[]): DroppedTool[] {
   return warnings.flatMap(({ server, subject }) => {
     if (subject?.kind !== 'list' || subject.list !== 'tools' || subject.outcome === 'kept') return [];
@@ -101,21 +101,21 @@ function droppedTools(warnings: readonly Warning[]): DroppedTool[] {
   });
 }
 
-/** Whether a model is told of it at once depends on what all servers list; of one alone this much is known. */
+/** Whether a tool is deferred depends on the tools of all servers; only those of this server are known here. */
 function deferredOf(
   tool: PooledTool,
   all: readonly PooledTool[],
   server: string,
 ): LiveTools['tools'][number]['deferred'] {
-  if (tool.alwaysLoad) return { is: false, says: 'it is always loaded' };
+  if (tool.alwaysLoad) return { is: false, says: 'always sent to the model' };
   const budget = toolBudget(undefined, WINDOW);
   const own = all
     .filter(({ origin }) => origin.kind === 'mcp' && origin.server === server)
     .reduce((sum, it) => sum + tokenCost(it), 0);
-  const figures = `those of this server take about ${formatCount(own)} of ${formatCount(budget)} tokens`;
+  const figures = `the tools of this server take about ${formatCount(own)} of ${formatCount(budget)} tokens`;
   return own > budget
-    ? { is: true, says: `${figures}, so a model searches for them` }
-    : { is: false, says: `${figures}; if all servers together take more, a model searches` };
+    ? { is: true, says: `${figures}, so the model searches for them` }
+    : { is: false, says: `${figures}; if those of all servers take more, the model searches` };
 }
 
 function isAlwaysLoaded(entry: ServerMap[string] | undefined): boolean {

@@ -16,7 +16,7 @@ type ChangesRequest = {
   | { readonly action: 'accept'; readonly server: string; readonly tool?: string }
 );
 
-/** `toolplane tools --changed` and `tools accept`: no server is connected; gives the exit code. */
+/** `toolplane tools --changed` and `tools accept`: does not connect to servers. */
 export async function startChanges(request: ChangesRequest, env: NodeJS.ProcessEnv): Promise<number> {
   const output = processOutput(env, () => {});
   const pins = openPins(join(homeDirectory(env), 'pins'), { note: output.report });
@@ -42,17 +42,17 @@ async function list(
 ): Promise<number> {
   const known = pins.servers;
   for (const name of servers?.filter((it) => !known.includes(it)) ?? []) {
-    throw new UsageError(`nothing is known of a server "${name}"${hint(name, known)}`);
+    throw new UsageError(`no recorded tools of server "${name}"${hint(name, known)}`);
   }
   const changes = pins.all().filter(({ server }) => servers === undefined || servers.includes(server));
   await output.print(
     format === 'json' ? jsonDocument({ changes }) : joinLines(changeTable(changes, output.columns)),
   );
-  if (changes.length === 0 && format !== 'json') output.report('no tool waits to be accepted');
+  if (changes.length === 0 && format !== 'json') output.report('no tool is pending acceptance');
   return 0;
 }
 
-/** Whoever accepts nothing has named something else than they think. */
+/** A name without pending changes is a usage error. */
 function mustWait(
   changes: readonly ToolChange[],
   { server, tool }: { readonly server: string; readonly tool?: string },
@@ -60,25 +60,25 @@ function mustWait(
   const ofServer = changes.filter((it) => it.server === server);
   if (ofServer.length === 0) {
     const known = [...new Set(changes.map((it) => it.server))];
-    throw new UsageError(`no tool of server "${server}" waits to be accepted${hint(server, known) || LOOK}`);
+    throw new UsageError(`no tool of server "${server}" is pending acceptance${hint(server, known) || LOOK}`);
   }
   if (tool !== undefined && !ofServer.some((it) => it.tool === tool)) {
     const known = ofServer.map((it) => it.tool);
     throw new UsageError(
-      `server ${server} has no tool "${tool}" that waits to be accepted${hint(tool, known)}`,
+      `server ${server} has no tool "${tool}" that is pending acceptance${hint(tool, known)}`,
     );
   }
 }
 
-const LOOK = '; toolplane tools --mcp-config <file> looks whether one changed';
+const LOOK = '; toolplane tools checks for changes';
 
 function hint(word: string, known: readonly string[]): string {
   const closest = nearest(word, known);
   if (closest !== undefined) return `; did you mean "${closest}"?`;
-  return known.length > 0 ? ` (there are ${known.join(', ')})` : '';
+  return known.length > 0 ? ` (known: ${known.join(', ')})` : '';
 }
 
-/** What differs from what was accepted, a line each, below the server and the tool; `word` says what became of them. */
+/** The differences from accepted definitions, one per line, below server and tool. */
 export function changeTable(
   changes: readonly ToolChange[],
   columns: number | undefined,
@@ -97,7 +97,7 @@ export function changeTable(
   });
 }
 
-/** One that stands for others counts as all of them. */
+/** A summarized difference counts as the number it summarizes. */
 function countOf(differences: ToolChange['differences']): number {
   return differences.reduce((sum, { count = 1 }) => sum + count, 0);
 }

@@ -8,13 +8,13 @@ import { poolTokenCost, tokenCost } from '../../../pool/token-cost.ts';
 
 import { connectFault, formatChange, type Warning } from '../../host/with-host.ts';
 
-/** What `toolplane tools --json` prints. */
+/** The JSON document of `toolplane tools --json`. */
 export type ToolsReport = {
   readonly servers: readonly ServerReport[];
-  /** Those that are configured and may not be started. */
+  /** Configured servers that may not be started. */
   readonly notStarted: readonly { readonly name: string; readonly state: string; readonly why: string }[];
   readonly totals: Totals;
-  /** What was searched for, best first. */
+  /** Search results, best first. */
   readonly matches?: readonly Match[];
 };
 
@@ -30,22 +30,22 @@ export type ServerReport = {
   readonly error?: string;
 };
 
-/** A tool as its server lists it, the name a model knows it by, and what its definition costs. */
+/** A tool as its server lists it, with its full name and token cost. */
 export type ToolReport = Pick<
   HostTool,
   'name' | 'title' | 'description' | 'annotations' | 'inputSchema' | 'outputSchema'
 > & { readonly pooledName: string; readonly tokens: number };
 
-/** Tokens of definitions, all at once and with tool search. */
+/** Token costs of all definitions, and with tool search. */
 type Totals = {
   readonly servers: number;
   readonly connected: number;
   readonly tools: number;
   readonly tokens: number;
   readonly window: number;
-  /** What is sent if tools are searched for: the search itself, the names, and those that are always loaded. */
+  /** Tokens sent with tool search: the search tool, the names, and tools that are always loaded. */
   readonly withToolSearch: number;
-  /** Above this a model searches, unless it is told otherwise. */
+  /** Tool search starts above this number of tokens, unless configured otherwise. */
   readonly searchAbove: number;
 };
 
@@ -56,17 +56,17 @@ export type Match = {
   readonly score: number;
 };
 
-/** What is known once every server has come or failed. */
+/** The state after every server has connected or failed. */
 type Found = {
   readonly statuses: Readonly<Record<string, ServerStatus>>;
   readonly tools: readonly HostTool[];
   readonly warnings: readonly Warning[];
   readonly pool: Pool;
-  /** Those that are not what was accepted. */
+  /** Tools that differ from the accepted definitions. */
   readonly changes: readonly ToolChange[];
 };
 
-/** One server after the other as they were named, their tools as they list them. */
+/** One report per server, in the order of the configuration. */
 export function serverReports({ statuses, tools, warnings, pool, changes }: Found): ServerReport[] {
   return Object.entries(statuses).map(([name, status]) => {
     const { state, era, protocolVersion, serverInfo } = status;
@@ -104,7 +104,7 @@ function toolReports(
   return listed.flatMap((tool) => {
     const offered = left.get(tool.name);
     if (!offered) return [];
-    // One that is listed twice is one tool.
+    // A tool that is listed twice is reported once.
     left.delete(tool.name);
     const { name, title, description, annotations, inputSchema, outputSchema } = offered.listed;
     return [
@@ -126,7 +126,7 @@ function isOf(origin: PoolDiagnostic['origin'], server: string): boolean {
   return origin.kind === 'mcp' && origin.server === server;
 }
 
-/** Why a tool is not known by the name it would have. */
+/** Why a tool has another name than its own. */
 export function formatRenamed({ fault, origin, wanted, name }: PoolDiagnostic): string {
   const tool = `tool ${JSON.stringify(origin.tool)}`;
   switch (fault) {
@@ -141,10 +141,10 @@ export function formatRenamed({ fault, origin, wanted, name }: PoolDiagnostic): 
   }
 }
 
-/** The window that shares are told of. */
+/** The context window that shares refer to. */
 const WINDOW = 200_000;
 
-/** `pool` has the search as its only built-in. */
+/** `pool` has the search tool as its only built-in tool. */
 export function totalsOf(servers: readonly ServerReport[], pool: Pool): Totals {
   const { total, builtIns } = poolTokenCost(pool);
   const { disclosed: sent, searchable } = disclose(pool, 0, { names: new Set(), loaded: new Set() });

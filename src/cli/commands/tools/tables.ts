@@ -2,7 +2,7 @@ import { firstLine, formatCount, formatPercent, pluralize } from '../../output/f
 import { table } from '../../terminal/table.ts';
 import type { Match, ServerReport, ToolReport, ToolsReport } from './report.ts';
 
-/** The tools of each server below its name; a server that failed is told of elsewhere. */
+/** The tools of each connected server below its name. */
 export function toolTable({ servers }: Pick<ToolsReport, 'servers'>, columns: number | undefined): string[] {
   const groups = servers.flatMap((server) => {
     if (server.status !== 'connected') return [];
@@ -12,7 +12,7 @@ export function toolTable({ servers }: Pick<ToolsReport, 'servers'>, columns: nu
   return groups.flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]));
 }
 
-/** What a search found, best first. */
+/** Search results, best first. */
 export function matchTable({ servers, matches = [] }: ToolsReport, columns: number | undefined): string[] {
   const rows = matches.map((match) => {
     const tool = toolOf(servers, match);
@@ -21,7 +21,7 @@ export function matchTable({ servers, matches = [] }: ToolsReport, columns: numb
   return table(rows, { columns });
 }
 
-/** What a server claims of a tool, as far as it matters before a call. */
+/** The annotations that matter before a call. */
 export function marksOf({ annotations }: Pick<ToolReport, 'annotations'>): string {
   const marks = [
     annotations?.readOnlyHint === true ? 'readOnly' : '',
@@ -39,7 +39,7 @@ function toolOf(servers: readonly ServerReport[], { server, name }: Match): Tool
   return servers.find((it) => it.name === server)?.tools.find((it) => it.name === name);
 }
 
-/** What definitions cost in every request: servers and their tools, the dearest first, then all of them. */
+/** Token cost per request: servers and their tools, highest first, then the total. */
 export function costTable({ servers, totals }: ToolsReport, columns: number | undefined): string[] {
   const { tokens, tools, window, withToolSearch } = totals;
   const rows = [
@@ -60,18 +60,18 @@ export function costTable({ servers, totals }: ToolsReport, columns: number | un
   return [...lines, '', ...formatCost(totals)];
 }
 
-/** What the figures mean. */
+/** What the numbers mean. */
 function formatCost({ tokens, window, searchAbove, withToolSearch }: ToolsReport['totals']): string[] {
-  const share = `Shares are of a window of ${formatCount(window)} tokens.`;
+  const share = `Shares are of a context window of ${formatCount(window)} tokens.`;
   const limit = `${formatCount(searchAbove)} tokens (${formatPercent(searchAbove, window)})`;
   if (tokens > searchAbove) {
     const saved = formatPercent(tokens - withToolSearch, tokens);
-    return [share, `Above ${limit} a model searches for tools, which spares ${saved} of that.`];
+    return [share, `Above ${limit} tool search is used, which saves ${saved}.`];
   }
-  return [share, `Up to ${limit} a model is told of all tools; above it searches.`];
+  return [share, `Up to ${limit} all tools are sent to the model; above that, tool search is used.`];
 }
 
-/** Same costs by name, so that the same tools give the same lines. */
+/** Sorted by cost, then by name. */
 function dearest<T extends Pick<ServerReport, 'name' | 'tokens'>>(priced: readonly T[]): T[] {
   return [...priced].sort((a, b) => b.tokens - a.tokens || (a.name < b.name ? -1 : 1));
 }

@@ -22,29 +22,29 @@ import { type Match, serverReports, type ToolsReport, totalsOf } from './report.
 import { costTable, matchTable, toolTable } from './tables.ts';
 
 const HELP = `
-Connects the servers, lists what they offer, and ends them again. Beside each tool stands what its server claims of it.
+Connects the servers, lists their tools with their annotations, and disconnects.
 
-  toolplane tools                                                   all tools of the servers configured here
-  toolplane tools -s github --cost                                  what its definitions cost a model, in tokens
-  toolplane tools --search "send a mail"                            the tools for a need, best first
-  toolplane tools --mcp-config servers.json                         of the servers of a file, and no others
-  toolplane tools --stdio "npx -y some-server" --json               one server without a file, for programs
+  toolplane tools                                                   all tools of the configured servers
+  toolplane tools -s github --cost                                  the token cost of the definitions
+  toolplane tools --search "send a mail"                            matching tools, best first
+  toolplane tools --mcp-config servers.json                         only the servers of this file
+  toolplane tools --stdio "npx -y some-server" --json               one server without a file, as JSON
 
-A tool whose definition changed since it was first seen is asked about before every call, until somebody accepts it.
-To look is not to accept, but what a look finds changed can be accepted from then on:
+A tool whose definition changed since it was first seen requires approval for every call until the change is accepted.
+Listing tools accepts nothing, but records changes, which can then be accepted:
 
   toolplane tools --changed                                         what changed, and how
-  toolplane tools accept github create_issue                        this tool is well as it is now
-  toolplane tools accept github                                     so are all of this server
+  toolplane tools accept github create_issue                        accept this tool
+  toolplane tools accept github                                     accept all tools of this server
 
---search understands what a model's search does: server:github, +word, readonly:true, destructive:false and
+--search supports the operators of tool search: server:github, +word, readonly:true, destructive:false and
 select:<name>,<name>.
 
 Exit codes:
-  0    every server was there
-  1    one could not be connected; the others are listed, and stderr says why
-  2    the command was not understood, or there is nothing of that name to accept
-  130  it was interrupted (129, 143: hung up, terminated)`;
+  0    every server is connected
+  1    a server could not be connected; the others are listed, the reason is on stderr
+  2    usage error, or nothing of that name to accept
+  130  interrupted (129, 143: hangup, termination)`;
 
 const ACTIONS: Actions<'list' | 'accept'> = {
   list: [0, 0, ''],
@@ -53,20 +53,24 @@ const ACTIONS: Actions<'list' | 'accept'> = {
 
 type Values = { json?: true; cost?: true; changed?: true; search?: string; limit: number };
 
-/** `toolplane tools`: what servers offer, what it costs, which tool is for what, and what changed. */
+/** `toolplane tools`: lists, searches and prices tools, and accepts changed definitions. */
 export function defineTools(command: Command): void {
   addServerChoice(addServerFlags(command))
     .usage('[options] [accept <server> [tool]]')
-    .argument('[words...]', 'nothing, or accept <server> [tool]')
+    .argument('[words...]', 'accept <server> [tool]')
     .addOption(
-      new Option('--cost', 'tokens of every definition, the dearest first').conflicts(['search', 'changed']),
+      new Option('--cost', 'token cost of every definition, highest first').conflicts(['search', 'changed']),
     )
     .addOption(
-      new Option('--search <text>', 'the tools for a need, best first').argParser(words).conflicts('changed'),
+      new Option('--search <text>', 'tools that match a task, best first')
+        .argParser(words)
+        .conflicts('changed'),
     )
-    .addOption(new Option('--limit <n>', 'how many --search gives').argParser(count).default(10))
-    .option('--changed', 'definitions that changed since they were accepted; connects nothing')
-    .option('--json', 'one JSON document with everything')
+    .addOption(
+      new Option('--limit <n>', 'maximum number of results of --search').argParser(count).default(10),
+    )
+    .option('--changed', 'definitions that changed since they were accepted; does not connect')
+    .option('--json', 'print one JSON document')
     .addHelpText('after', HELP)
     .action(async (args: string[], values: Values, command: Command) => {
       const action = parseAction(command, args, ACTIONS);
@@ -79,10 +83,10 @@ export function defineTools(command: Command): void {
     });
 }
 
-/** A flag that would change nothing was meant to change something. */
+/** Refuses flags that would have no effect. */
 function refuseIdle(command: Command, action: 'list' | 'accept', { search }: Values): void {
   if (search === undefined && command.getOptionValueSource('limit') === 'cli') {
-    usageError(command, '--limit says how many --search gives, and there is no --search');
+    usageError(command, '--limit needs --search');
   }
   const idle = (['cost', 'search', 'changed', 'server'] as const).filter(
     (name) => command.getOptionValueSource(name) === 'cli',
@@ -113,12 +117,12 @@ async function changes(
 }
 
 function count(value: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(value)) throw new InvalidArgumentError('It takes a whole number, 1 or more.');
+  if (!/^[1-9]\d{0,3}$/.test(value)) throw new InvalidArgumentError('Expected an integer, 1 or more.');
   return Number(value);
 }
 
 function words(value: string): string {
-  if (value.trim() === '') throw new InvalidArgumentError('It takes what the tool is to do.');
+  if (value.trim() === '') throw new InvalidArgumentError('Expected a description of the task.');
   return value;
 }
 
@@ -129,7 +133,7 @@ export type ToolsRequest = NamedServers & {
   readonly limit: number;
 };
 
-/** The longest name the strictest models take is 64; this is what most take. */
+/** Maximum length of a tool name for most models; the strictest accept 64. */
 const MAX_NAME = 128;
 
 /** `toolplane tools`; gives its exit code. */
@@ -141,7 +145,7 @@ export function startTools(request: ToolsRequest, env: NodeJS.ProcessEnv): Promi
       for (const { name, warnings } of report.servers) {
         for (const warning of warnings) connected.output.report(`server ${name}: ${warning}`);
       }
-      if (report.matches?.length === 0) connected.output.report('no tool was found; try other words');
+      if (report.matches?.length === 0) connected.output.report('no tool found; try other words');
     }
     return reportFailures(connected);
   });
@@ -181,7 +185,7 @@ function isAlwaysLoaded(entry: ServerMap[string] | undefined): boolean {
   return entry !== undefined && 'alwaysLoad' in entry && entry.alwaysLoad === true;
 }
 
-/** The same words find the same tools that they find for a model. */
+/** Finds the same tools as a model's search. */
 async function search(text: string, limit: number, pool: Pool): Promise<Match[]> {
   const query = parseQuery(text);
   const ofServers = pool.tools.filter(({ origin }) => origin.kind === 'mcp');

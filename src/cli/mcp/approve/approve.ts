@@ -54,18 +54,18 @@ Files:
   ~/.toolplane/choices.json                 what you decided; toolplane mcp reset-project-choices forgets it
 
 Exit codes:
-  0    done, or nothing waits
+  0    success, or nothing waits
   1    it failed
-  2    the command was not understood; nobody is there to be asked; there is no such server
-  130  it was interrupted; nothing was decided (129, 143: hung up, terminated)`;
+  2    usage error, unknown server, or no terminal to ask at
+  130  interrupted, nothing was decided (129, 143: hangup, termination)`;
 
 type Values = { json?: true; all?: true; settings?: true; trustRepository?: true };
 
-/** `toolplane mcp approve`: what a project brings along may count. */
+/** `toolplane mcp approve`: approves servers and settings of a project. */
 export function defineApprove(command: Command): void {
   addJsonFlag(command)
-    .argument('[name...]', 'the servers; without any, you are asked about each')
-    .option('--all', 'every server and settings file that waits')
+    .argument('[name...]', 'the servers; without names, you are asked about each')
+    .option('--all', 'every pending server and settings file')
     .option('--settings', 'the settings files of the project')
     .option('--trust-repository', 'everything in the repository, now and after every pull')
     .addHelpText('after', APPROVE_HELP)
@@ -96,16 +96,16 @@ Files:
   ~/.toolplane/choices.json                what you decided; toolplane mcp reset-project-choices forgets it
 
 Exit codes:
-  0    done, or nothing waits
+  0    success, or nothing waits
   1    it failed
-  2    the command was not understood; nobody is there to be asked; there is no such server
-  130  it was interrupted; nothing was decided (129, 143: hung up, terminated)`;
+  2    usage error, unknown server, or no terminal to ask at
+  130  interrupted, nothing was decided (129, 143: hangup, termination)`;
 
-/** `toolplane mcp reject`: what a project brings along may not count. */
+/** `toolplane mcp reject`: rejects servers and settings of a project. */
 export function defineReject(command: Command): void {
   addJsonFlag(command)
-    .argument('[name...]', 'the servers; without any, you are asked about each')
-    .option('--all', 'every server and settings file that waits')
+    .argument('[name...]', 'the servers; without names, you are asked about each')
+    .option('--all', 'every pending server and settings file')
     .option('--settings', 'the settings files of the project')
     .addHelpText('after', REJECT_HELP)
     .action(async (names: string[], values: { json?: true; all?: true; settings?: true }) => {
@@ -129,11 +129,11 @@ Files:
   ~/.toolplane/choices.json                what you decided
 
 Exit codes:
-  0  done
+  0  success
   1  the file cannot be written
-  2  the command was not understood`;
+  2  usage error`;
 
-/** `toolplane mcp reset-project-choices`: everything in the project waits again. */
+/** `toolplane mcp reset-project-choices`: makes everything in the project pending again. */
 export function defineResetProjectChoices(command: Command): void {
   addJsonFlag(command)
     .addHelpText('after', RESET_HELP)
@@ -151,7 +151,7 @@ export type ApproveRequest = {
   readonly trust: boolean;
 };
 
-/** `toolplane mcp approve` and `reject`; gives the exit code. */
+/** Runs `toolplane mcp approve` and `reject`; returns the exit code. */
 export function startApprove(
   request: ApproveRequest,
   format: McpFormat,
@@ -173,25 +173,25 @@ export function startApprove(
   });
 }
 
-/** What cannot be read waits for nobody, and who looks for it here should know. */
+/** Reports unreadable files, whose entries cannot be approved. */
 async function nothingWaits({ answer, report }: Session, { faults }: Configuration): Promise<number> {
   await answer({
     document: { approved: [], rejected: [], settings: [], rejectedSettings: [] },
-    pieces: [line('nothing waits for approval')],
+    pieces: [line('nothing is pending approval')],
   });
   const ofProject = faults.filter(({ scope, level }) => level === 'error' && scope !== 'user');
   for (const fault of ofProject) report(formatDiagnostic(fault));
   return 0;
 }
 
-/** What the flags decide without a question; undefined if they leave it to a person. */
+/** The decisions of the flags; undefined if the user must be asked. */
 function stated(
   { names, choice, all, settings, trust }: ApproveRequest,
   configuration: Configuration,
   pending: readonly Pending[],
 ): Decisions | undefined {
   if (names.length > 0 && (all || trust)) {
-    throw new UsageError(`name servers, or give ${all ? '--all' : '--trust-repository'}, not both`);
+    throw new UsageError(`name servers or use ${all ? '--all' : '--trust-repository'}, not both`);
   }
   if (names.length === 0 && !all && !settings && !trust) return undefined;
   const servers = pending.flatMap((it) => (all && it.kind === 'server' ? [it.written] : []));
@@ -221,11 +221,11 @@ function trustedRoot(configuration: Configuration): string {
 function nobodyToAsk(pending: readonly Pending[]): UsageError {
   const what = pending.map((it) => (it.kind === 'server' ? it.written.name : it.source.label));
   return new UsageError(
-    `nobody is at a terminal to be asked about ${listed(what)}; name the servers, or give --settings or --all`,
+    `no terminal to ask about ${listed(what)}; name the servers, or use --settings or --all`,
   );
 }
 
-/** A few of many. */
+/** The first names of a list. */
 function listed(names: readonly string[]): string {
   const more = names.length - MAX_NAMES;
   return more > 0 ? `${names.slice(0, MAX_NAMES).join(', ')} and ${more} more` : names.join(', ');
@@ -233,7 +233,7 @@ function listed(names: readonly string[]): string {
 
 const MAX_NAMES = 10;
 
-/** Writes what was decided, and says so. */
+/** Writes and reports the decisions. */
 async function decide({ context, answer, report }: Session, decisions: Decisions): Promise<number> {
   const { approved, rejected, settings, rejectedSettings, trusted, waiting = [] } = decisions;
   if (approved.length > 0) decideServers(context.home, approved, 'approved');
@@ -254,7 +254,7 @@ async function decide({ context, answer, report }: Session, decisions: Decisions
   });
   for (const it of waiting) {
     report(
-      `"${it.name}" of ${whereText(it)} is another entry and waits still: toolplane mcp approve shows it`,
+      `"${it.name}" of ${whereText(it)} is another entry and still pending: toolplane mcp approve shows it`,
     );
   }
   return 0;
@@ -270,14 +270,14 @@ function decisionPieces({ approved, rejected, settings, rejectedSettings, truste
     ...rejected.map((it) => line(['⏸ ', 'dim'], 'rejected ', [it.name, 'strong'], ` (${whereText(it)})`)),
     ...settings.map(({ label }) => line(['✓ ', 'good'], `approved the settings of ${label}`)),
     ...rejectedSettings.map(({ label }) =>
-      line(['⏸ ', 'dim'], `rejected the settings of ${label}; of them only what forbids counts`),
+      line(['⏸ ', 'dim'], `rejected the settings of ${label}; only their restrictions are active`),
     ),
     ...(trusted === undefined ? [] : [line(['✓ ', 'good'], `trusted: ${trustText(trusted)}`)]),
   ];
   return pieces.length > 0 ? pieces : [line('nothing was approved or rejected')];
 }
 
-/** `toolplane mcp reset-project-choices`; gives its exit code. */
+/** Runs `toolplane mcp reset-project-choices`; returns its exit code. */
 export function startReset(format: McpFormat, env: NodeJS.ProcessEnv): Promise<number> {
   return inSession(format, env, async ({ context, answer }) => {
     const directory = repositoryRoot(context.cwd, existsSync) ?? context.cwd;
@@ -288,8 +288,8 @@ export function startReset(format: McpFormat, env: NodeJS.ProcessEnv): Promise<n
       pieces: [
         line(
           forgotten === 0
-            ? `there were no choices about ${directory}`
-            : `forgot ${count} about ${directory}; what it brings along waits for approval again`,
+            ? `no approvals or rejections recorded for ${directory}`
+            : `forgot ${count} about ${directory}; its servers and settings are pending approval again`,
         ),
       ],
     });
@@ -297,7 +297,7 @@ export function startReset(format: McpFormat, env: NodeJS.ProcessEnv): Promise<n
   });
 }
 
-/** The repository that may be trusted as a whole, or why there is none: who trusts a home trusts all projects in it. */
+/** The repository that may be trusted, or why not: a home directory contains all projects. */
 export function trustable({
   root,
   context,
@@ -305,11 +305,10 @@ export function trustable({
   readonly root?: string;
   readonly context: Pick<Configuration['context'], 'cwd' | 'userHome'>;
 }): { readonly directory: string } | { readonly fault: string } {
-  if (root === undefined)
-    return { fault: `${context.cwd} is in no repository that could be trusted; name the servers` };
+  if (root === undefined) return { fault: `${context.cwd} is not in a repository; name the servers` };
   if (isWithin(realPath(context.userHome), realPath(root))) {
     return {
-      fault: `${root} holds your home and all projects in it, so it is not trusted as a whole; name the servers`,
+      fault: `${root} contains your home directory with all projects, so it cannot be trusted as a whole; name the servers`,
     };
   }
   return { directory: root };

@@ -9,7 +9,7 @@ import { processTerminal } from '../../terminal/terminal.ts';
 import { whereText } from '../entries.ts';
 import type { Decisions, Pending } from './pending.ts';
 
-/** Where the dialogue takes place. */
+/** The terminal of the dialogue. */
 export type Asking = {
   print(pieces: readonly Piece[]): void;
   ask(prompt: string): Promise<ReadEnd>;
@@ -20,7 +20,7 @@ type DialogueEnd =
   /** Nothing was decided. */
   | { readonly kind: 'interrupted' | 'ended' | 'withdrawn' };
 
-/** Shows each thing and asks about it, also whether the directory is trusted if one is given; nothing is done before the last answer, so that who leaves leaves no half. */
+/** Shows and asks about each item, with trust for `directory` as an option. Nothing is written before the last answer. */
 export async function holdDialogue(
   all: readonly Pending[],
   directory: string | undefined,
@@ -37,9 +37,9 @@ export async function holdDialogue(
   return { kind: 'decided', decisions: decisionsOf(answers, directory) };
 }
 
-/** What trusting a directory means, in words. */
+/** What trusting a directory means. */
 export function trustText(directory: string): string {
-  return `every server, hook, allow rule and variable in ${directory}, now and after every pull, will count without a question`;
+  return `every server, hook, allow rule and variable in ${directory}, now and after every pull, will be active without approval`;
 }
 
 type Answer = 'yes' | 'no' | 'skip' | 'trust' | 'quit';
@@ -75,14 +75,14 @@ async function answerTo(directory: string | undefined, asking: Asking): Promise<
   }
 }
 
-/** So much is not given by one key. */
+/** Trust requires the full word. */
 async function surely(asking: Asking): Promise<boolean | Left> {
   for (;;) {
     const end = await asking.ask('trust all of it? (yes or no) ');
     if (end.kind !== 'text') return { end: end.kind };
     const word = end.text.trim().toLowerCase();
     if (word !== 'y') return word === 'yes';
-    asking.print([line('  type yes if you mean it')]);
+    asking.print([line('  type yes to confirm')]);
   }
 }
 
@@ -123,7 +123,7 @@ function decisionsOf(
   };
 }
 
-/** Asks the person at the terminal; gives the exit code if they left without an answer. */
+/** Asks at the terminal; returns the exit code if the user leaves without an answer. */
 export async function askToApprove(
   pending: readonly Pending[],
   directory: string | undefined,
@@ -143,7 +143,7 @@ export async function askToApprove(
   return end.kind === 'interrupted' ? 130 : 1;
 }
 
-/** The terminal must be left as it was found. */
+/** The terminal is restored on signals. */
 function abortOnSignals(over: AbortController): Disposable {
   const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
   const all = Object.entries(codes).map(([name, code]) => [name, () => over.abort(code)] as const);
@@ -155,7 +155,7 @@ function abortOnSignals(over: AbortController): Disposable {
   };
 }
 
-/** What a person must know to decide: all that is written, whole, each text quoted so that none can look like ours. */
+/** The pending item, complete and quoted, so that its text cannot be mistaken for output of Toolplane. */
 export function pendingPieces(pending: Pending): Piece[] {
   const changed = pending.choice === 'changed' ? [line(['  changed since you approved it', 'warn'])] : [];
   if (pending.kind === 'server') {
@@ -175,13 +175,13 @@ export function pendingPieces(pending: Pending): Piece[] {
   ];
 }
 
-/** Who approves it should not think that this comes with it. */
+/** Notes that "trust" in a shared file has no effect. */
 function vainTrust({ scope, raw }: WrittenServer): Piece[] {
   if (scope !== 'project' || !isRecord(raw) || raw.trust !== true) return [];
-  return [line(['  "trust" will not count: a file that is shared cannot ask to be trusted', 'dim'])];
+  return [line(['  "trust" is ignored: a shared file cannot request trust', 'dim'])];
 }
 
-/** A name of many words, or with quotes in it, must be seen as one. */
+/** Quotes a name with spaces or quotes. */
 function quoted(name: string): string {
   return /^[\w.@/:-]+$/.test(name) ? name : JSON.stringify(name);
 }
@@ -200,7 +200,7 @@ function maps({ env, headers }: Readonly<Record<string, unknown>>): Record<strin
   };
 }
 
-/** Only what can be nothing but a credential is left out: a path, a command or a reference must be seen. */
+/** Masks only values that can only be credentials: paths, commands and references stay visible. */
 function withoutCredentials(
   map: Readonly<Record<string, unknown>>,
   mayBe: (name: string) => boolean,
@@ -212,7 +212,7 @@ function withoutCredentials(
   return Object.fromEntries(shown);
 }
 
-/** What the second kind of name holds is run. */
+/** Values of names such as ASKPASS are commands, which must stay visible. */
 function mayBeCredential(name: string): boolean {
   return isCredentialName(name) && !/ASKPASS|COMMAND|PATH/i.test(name);
 }

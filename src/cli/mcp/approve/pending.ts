@@ -6,24 +6,24 @@ import type { SettingsSource } from '../../../config/sources/source-types.ts';
 import { UsageError } from '../../output/failure.ts';
 import { entriesOf, unknownServer, whereText } from '../entries.ts';
 
-/** Something a project brought along that a person has to decide about. */
+/** A server or settings file of a project that is pending approval. */
 export type Pending =
   | { readonly kind: 'server'; readonly written: WrittenServer; readonly choice: 'new' | 'changed' }
   | { readonly kind: 'settings'; readonly source: SettingsSource; readonly choice: 'new' | 'changed' };
 
-/** What a person decided, to be written in one go. */
+/** Decisions, written together. */
 export type Decisions = {
   readonly approved: readonly WrittenServer[];
   readonly rejected: readonly WrittenServer[];
   readonly settings: readonly SettingsSource[];
   readonly rejectedSettings: readonly SettingsSource[];
-  /** A directory in which everything counts from now on. */
+  /** A trusted directory. */
   readonly trusted?: string;
-  /** Entries of names that were approved, in files that were not shown. */
+  /** Other entries of approved names, which were not shown. */
   readonly waiting?: readonly WrittenServer[];
 };
 
-/** All that waits: servers in the order of the sources, then settings files. A broken entry cannot be approved. */
+/** Everything that is pending: servers in the order of the sources, then settings files. Broken entries cannot be approved. */
 export function allPending(configuration: Configuration): Pending[] {
   const { sources, settingsSources, settings, approvals: choices } = configuration;
   const written = sources.flatMap(({ servers }) => servers).filter(isOfProject);
@@ -39,8 +39,8 @@ export function allPending(configuration: Configuration): Pending[] {
 }
 
 /**
- * What a person means who approves these names: of each the one entry that they are shown under it, whatever was decided
- * before. `waiting` are entries of the names in other files, which nobody may have looked at.
+ * The entries to approve for these names: for each the entry that is shown for it, whatever was decided
+ * before. `waiting` are entries of the same names in other files, which were not shown.
  */
 export function namedEntries(
   configuration: Configuration,
@@ -58,12 +58,12 @@ export function namedEntries(
   return { meant: all.map(({ meant: chosen }) => chosen), waiting: all.flatMap(({ waiting }) => waiting) };
 }
 
-/** Every entry of these names: who wants none of a name means all of them. */
+/** Every entry of these names: rejecting a name rejects all its entries. */
 export function rejectedEntries(configuration: Configuration, names: readonly string[]): WrittenServer[] {
   return [...new Set(names)].flatMap((name) => entriesOfProject(configuration, name));
 }
 
-/** The settings files of the project that would be others by the choice, whatever was decided before. */
+/** The settings files whose state the choice changes. */
 export function otherSettings(
   { settingsSources, approvals: choices }: Configuration,
   choice: 'approved' | 'rejected',
@@ -84,7 +84,7 @@ function entriesOfProject(configuration: Configuration, name: string): OneOrMore
   throw new UsageError(`"${name}" needs no approval: it comes from ${all.map(whereText).join('; ')}`);
 }
 
-/** As it is merged: the highest that waits, else the highest that was rejected. */
+/** The pending entry of highest precedence, else the rejected one. */
 function shownOf(configuration: Configuration, own: OneOrMore<WrittenServer>): WrittenServer {
   const isRejected = (it: WrittenServer) => configuration.approvals.ofServer(it) === 'rejected';
   return own.find((it) => isUndecided(configuration, it)) ?? own.find(isRejected) ?? own[0];

@@ -28,8 +28,8 @@ Below what is not well stands what to do, unless the line says so itself.
 Exit codes:
   0    nothing is broken; there may be warnings
   1    something is broken
-  2    there is no such server, or the command was not understood
-  130  it was interrupted (129, 143: hung up, terminated)`;
+  2    unknown server, or usage error
+  130  interrupted (129, 143: hangup, termination)`;
 
 /** `toolplane mcp doctor`: looks at everything that is configured, and tells the fix of what is not well. */
 export function defineDoctor(command: Command): void {

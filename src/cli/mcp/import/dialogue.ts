@@ -5,7 +5,7 @@ import { processTerminal } from '../../terminal/terminal.ts';
 import { pendingPieces } from '../approve/dialogue.ts';
 import { type Candidate, decideImport, isOpenToChoice } from './candidate.ts';
 
-/** Where the dialogue takes place. */
+/** The terminal of the dialogue. */
 type Asking = {
   print(pieces: readonly Piece[]): void;
   ask(prompt: string): Promise<ReadEnd>;
@@ -84,7 +84,7 @@ async function answer<T extends string>(
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-/** Asks the person at the terminal; gives the exit code if they left without an answer. */
+/** Asks at the terminal; returns the exit code if the user leaves without an answer. */
 export async function askToImport(
   candidates: readonly Candidate[],
   env: NodeJS.ProcessEnv,

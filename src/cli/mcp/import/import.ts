@@ -51,10 +51,10 @@ project has is taken for scope user all the same. One of the same name that lead
 What is turned off there is left out too. Whatever has no counterpart here is told in a line.
 
 Exit codes:
-  0    done, also if there was nothing to do
+  0    success, also if there was nothing to do
   1    a file or an entry cannot be used, a server of the same name was in the way, or it could not be written
-  2    the command was not understood
-  130  it was interrupted; nothing was written`;
+  2    usage error
+  130  interrupted, nothing was written`;
 
 type Values = {
   json?: true;
@@ -71,7 +71,7 @@ export function defineImport(command: Command): void {
   addJsonFlag(command)
     .argument('[sources...]', 'which programs; by default all that are known')
     .addOption(
-      new Option('-s, --scope <scope>', 'where they are written: local, project or user')
+      new Option('-s, --scope <scope>', 'where to write them: local, project or user')
         .argParser(scopeName)
         .default('user'),
     )
@@ -105,7 +105,7 @@ The same as toolplane mcp import claude-desktop, which can do more.`;
 export function defineAddFromClaudeDesktop(command: Command): void {
   addJsonFlag(command)
     .addOption(
-      new Option('-s, --scope <scope>', 'where they are written: local, project or user')
+      new Option('-s, --scope <scope>', 'where to write them: local, project or user')
         .argParser(scopeName)
         .default('user'),
     )

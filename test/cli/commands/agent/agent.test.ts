@@ -176,7 +176,7 @@ test('a line that is no JSON is told and skipped', async () => {
   const [stderr, [code]] = await Promise.all([readAll(agent.stderr), once(agent, 'exit')]);
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: 'toolplane agent: a line that is no JSON object was skipped\n',
+    stderr: 'toolplane agent: skipped an input line that is not a JSON object\n',
   });
 });
 

@@ -100,7 +100,7 @@ describe('call', () => {
     [
       'an unknown tool',
       ['typd'],
-      /^toolplane: server odd has no tool "typd"; did you mean "typed"\? \(it has raw, /,
+      /^toolplane: server odd has no tool "typd"; did you mean "typed"\? \(available: raw, /,
     ],
     [
       'what is missing, of another type or unknown',
@@ -140,7 +140,7 @@ describe('call', () => {
       '-o',
       file,
     ];
-    const stderr = `toolplane: --output ${file} is no directory\n`;
+    const stderr = `toolplane: --output ${file} is not a directory\n`;
     expect(await runCli(call)).toEqual({ code: 2, stdout: '', stderr });
     expect(readFileSync(heard, 'utf8')).not.toContain('tools/call');
   });
@@ -178,7 +178,7 @@ describe('call', () => {
     expect(await runCli(call)).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'toolplane: odd hang took longer than 300 ms and was cancelled; raise --timeout\n',
+      stderr: 'toolplane: odd hang timed out after 300 ms and was cancelled; raise --timeout\n',
     });
     expect(readFileSync(heard, 'utf8')).toMatch(/tools\/call\nnotifications\/cancelled\n/);
   });
@@ -257,9 +257,9 @@ describe('call hostile', () => {
 
   test.each([
     ['strings', 'hello\nb\n'],
-    ['bare', '[content, of no known form]\n{"foo":"bar","toolResult":42}\n'],
+    ['bare', '[content, unknown type]\n{"foo":"bar","toolResult":42}\n'],
     ['both', '[resource a://b text, 1 byte]\nT\n[resource a://b application/octet-stream, 3 bytes]\n'],
-    ['weird', '[weird, of no known form]\n{"type":"weird","payload":"important"}\n'],
+    ['weird', '[weird, unknown type]\n{"type":"weird","payload":"important"}\n'],
   ])('nothing of a result is lost: %s', async (tool, stdout) => {
     expect(await runCli([...CALL, tool])).toEqual({ code: 0, stdout, stderr: '' });
   });
@@ -305,7 +305,7 @@ describe('call json', () => {
       'a call that takes too long',
       ['call', 'odd', 'hang', '--timeout', '300'],
       1,
-      { message: said('took longer than 300 ms'), code: 'timeout' },
+      { message: said('timed out after 300 ms'), code: 'timeout' },
     ],
     [
       'a tool that its server lists wrongly',
@@ -318,7 +318,7 @@ describe('call json', () => {
       'an unknown server',
       ['call', 'od', 'typed'],
       2,
-      { message: 'there is no server "od" (there are odd, broken)' },
+      { message: 'unknown server "od" (known: odd, broken)' },
     ],
     [
       'a server that cannot be used',
@@ -330,7 +330,7 @@ describe('call json', () => {
       'a tool that waits for nobody',
       ['tools', 'accept', 'none'],
       2,
-      { message: said('waits to be accepted') },
+      { message: said('is pending acceptance') },
     ],
   ])('with --json %s is a document too', async (_, words, code, error) => {
     const { stdout, stderr, ...rest } = await runCli([...words, '--json', ...SERVERS]);

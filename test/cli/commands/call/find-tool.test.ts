@@ -50,18 +50,18 @@ describe('find tool', () => {
   });
 
   test.each([
-    ['serch', {}, 'server docs has no tool "serch"; did you mean "search"? (it has a.b, search)'],
-    ['mcp__docs__serch', {}, 'server docs has no tool "serch"; did you mean "search"? (it has a.b, search)'],
-    ['x', {}, 'server docs has no tool "x" (it has a.b, search)'],
+    ['serch', {}, 'server docs has no tool "serch"; did you mean "search"? (available: a.b, search)'],
+    ['mcp__docs__serch', {}, 'server docs has no tool "serch"; did you mean "search"? (available: a.b, search)'],
+    ['x', {}, 'server docs has no tool "x" (available: a.b, search)'],
     [
       'drop',
       { includeTools: ['search', 'a*'] },
-      'server docs: its entry leaves out "drop", by "includeTools" or "excludeTools" (it has a.b, search)',
+      'server docs: includeTools "drop", by "includeTools" or "excludeTools" (available: a.b, search)',
     ],
     [
       'drop',
       { excludeTools: ['d*'] },
-      'server docs: its entry leaves out "drop", by "includeTools" or "excludeTools" (it has a.b, search)',
+      'server docs: includeTools "drop", by "includeTools" or "excludeTools" (available: a.b, search)',
     ],
   ])('%s with %j is explained', (name, entry, message) => {
     expect(() => find(name, entry)).toThrow(message);

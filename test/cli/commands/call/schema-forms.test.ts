@@ -45,11 +45,11 @@ test('a schema that is nested without end is read from its top', () => {
 });
 
 test('at most 50 problems are listed', async () => {
-  const required = many(10_000, (at) => `n${at}`);
+  const required = many(1000, (at) => `n${at}`);
   const lines = await validateArguments({ n0: 1 }, { type: 'object', required });
   expect(lines).toHaveLength(51);
   expect(lines[0]).toBe('missing argument "n1" (anything)');
-  expect(lines.at(-1)).toBe('and 9949 more problems');
+  expect(lines.at(-1)).toBe('and 949 more problems');
 });
 
 test('a choice of any type is shown', async () => {

@@ -24,7 +24,7 @@ test('a server that works is dialled, told as connected, and ends with 0', async
   const { code, stdout, stderr } = await explain('server', 'docs');
   expect(stdout).toContain('✓ "docs" is connected, from ~/.toolplane/settings.json:3:5 (user).');
   expect(stdout).toMatch(/^connection +connected, .* 1 tool$/m);
-  expect(stdout).toMatch(/\nnext: nothing, it is well\n$/);
+  expect(stdout).toMatch(/\nnext: no action needed\n$/);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
@@ -62,7 +62,7 @@ test('a server that waits for approval is never started (R169)', async () => {
 test('--no-connect dials nobody', async () => {
   const { explain } = place({ mcpServers: { docs: { ...docs, command: 'toolplane-no-such-command' } } });
   const { code, stdout } = await explain('server', 'docs', '--no-connect');
-  expect(stdout).toMatch(/^connection +it was not dialled$/m);
+  expect(stdout).toMatch(/^connection +not tried$/m);
   expect(code).toBe(0);
 });
 
@@ -224,7 +224,7 @@ test('limits of a file that nobody approved are shown as idle', async () => {
   write(join(project, '.toolplane/settings.json'), { timeouts: { callMs: 7 } });
   const { stdout } = await explain('timeout', 'docs');
   expect(stdout).toMatch(
-    /^ +idle +7 ms +timeouts\.callMs of settings at \.toolplane\/settings\.json:3:\d+, does not count: nobody approved the file$/m,
+    /^ +idle +7 ms +timeouts\.callMs of settings at \.toolplane\/settings\.json:3:\d+, ignored: the file is not approved$/m,
   );
   expect(stdout).toContain('toolplane mcp approve --settings');
 });

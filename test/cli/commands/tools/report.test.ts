@@ -133,8 +133,8 @@ describe('not started', () => {
     const called = await run('call', 'mine', 'search');
     expect(called).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(line('mine', '~')) });
     const other = await run('call', '--stdio', 'npx x', 'nobody', 'search');
-    expect(other.stderr).toContain('there is no server "nobody" (there are server)');
+    expect(other.stderr).toContain('unknown server "nobody" (known: server)');
     const unknown = await run('call', 'nobody', 'search');
-    expect(unknown.stderr).toContain('there is no server "nobody" (there are server)');
+    expect(unknown.stderr).toContain('unknown server "nobody" (known: server)');
   }, 60_000);
 });

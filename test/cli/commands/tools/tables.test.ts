@@ -77,14 +77,14 @@ test('costs: the dearest first, those that cost the same by name, shares of serv
     'all                   4  30,110  15.1 %',
     'with tool search            301   0.2 %',
     '',
-    'Shares are of a window of 200,000 tokens.',
-    'Above 20,000 tokens (10.0 %) a model searches for tools, which spares 99.0 % of that.',
+    'Shares are of a context window of 200,000 tokens.',
+    'Above 20,000 tokens (10.0 %) tool search is used, which saves 99.0 %.',
   ]);
 });
 
 test('below the budget a search is not what happens', () => {
   expect(costTable(report([DOCS], 20), undefined).at(-1)).toBe(
-    'Up to 20,000 tokens (10.0 %) a model is told of all tools; above it searches.',
+    'Up to 20,000 tokens (10.0 %) all tools are sent to the model; above that, tool search is used.',
   );
 });
 

@@ -93,7 +93,7 @@ test('--cost tells tokens of servers and tools, the dearest first, and what a se
   expect(Number(memory) + Number(other)).toBe(all);
   expect(Number(memory)).toBeGreaterThan(Number(other));
   expect(stdout).toMatch(/^with tool search +\d+ +\d\.\d %$/m);
-  expect(stdout).toContain('Shares are of a window of 200,000 tokens.\n');
+  expect(stdout).toContain('Shares are of a context window of 200,000 tokens.\n');
   expect(code).toBe(0);
 });
 
@@ -111,7 +111,7 @@ test('--search finds the tool for a need, and says so if there is none', async (
   const { matches = [] } = JSON.parse(json.stdout) as ToolsReport;
   expect(matches[0]).toMatchObject({ server: 'memory', pooledName: expect.stringMatching(/^mcp__memory__/) });
   const none = await tools({ memory: MEMORY }, '--search', 'qqqqqqqq');
-  expect(none).toEqual({ code: 0, stdout: '', stderr: 'toolplane: no tool was found; try other words\n' });
+  expect(none).toEqual({ code: 0, stdout: '', stderr: 'toolplane: no tool found; try other words\n' });
 });
 
 test('--server keeps to some of them, and the others are not even started', async () => {
@@ -121,7 +121,7 @@ test('--server keeps to some of them, and the others are not even started', asyn
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test('a server without a file: --stdio takes a command line', async () => {
+test('a server without a file: --stdio needs a command line', async () => {
   const { command, args } = odd();
   const line = [command, ...args].map((word) => `'${word}'`).join(' ');
   const { code, stdout } = await runCli(['tools', '--stdio', line]);
@@ -137,14 +137,14 @@ test('a server without a file: --url takes an address', async () => {
 });
 
 test.each([
-  ['no server', ['tools'], /there are no servers: add one with .*, or name some with --mcp-config/],
+  ['no server', ['tools'], /no servers: add one with .*, or name some with --mcp-config/],
   [
     'an unknown one',
     ['tools', '--mcp-config', config({ docs: BROKEN }), '-s', 'docz'],
     /no server "docz"; did you mean "docs"\?/,
   ],
   ['both of --stdio and --url', ['tools', '--stdio', 'x', '--url', 'http://x'], /cannot be used with/],
-  ['a word', ['tools', 'acept'], /unknown word 'acept'; did you mean accept\?/],
+  ['a word', ['tools', 'acept'], /unknown action 'acept'; did you mean accept\?/],
   ['a second --stdio', ['tools', '--stdio', 'x', '--stdio', 'y'], /It is given more than once/],
   ['--cost of a search', ['tools', '--stdio', 'x', '--cost', '--search', 'y'], /cannot be used with/],
   ['--cost of changes', ['tools', '--changed', '--cost'], /cannot be used with/],
@@ -189,7 +189,7 @@ test('what changed is told until it is accepted', async () => {
   pins.observe(at, [{ ...raw, description: 'Tells' }]);
   const call = () => run('call', 'odd', 'raw', ...servers);
   const note = 'toolplane: odd raw: it changed since it was accepted: ';
-  expect((await run('tools', '--changed')).stderr).toBe('toolplane: no tool waits to be accepted\n');
+  expect((await run('tools', '--changed')).stderr).toBe('toolplane: no tool is pending acceptance\n');
   const told = await call();
   expect(told).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(note) });
   expect(told.stderr).toMatch(/; to accept it: toolplane tools accept odd raw\n$/);
@@ -201,7 +201,7 @@ test('what changed is told until it is accepted', async () => {
   expect(await run('tools', 'accept', 'ood', 'raw')).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'toolplane: no tool of server "ood" waits to be accepted; did you mean "odd"?\n',
+    stderr: 'toolplane: no tool of server "ood" is pending acceptance; did you mean "odd"?\n',
   });
   expect((await run('tools', 'accept', 'odd', 'rawr')).stderr).toContain('did you mean "raw"?');
   expect(await run('tools', 'accept', 'odd', 'raw')).toMatchObject({
@@ -211,7 +211,7 @@ test('what changed is told until it is accepted', async () => {
   expect((await run('tools', '--changed')).stdout).toBe('');
   expect(await call()).toMatchObject({ code: 0, stderr: '' });
   expect((await run('tools', 'accept', 'odd')).stderr).toBe(
-    'toolplane: no tool of server "odd" waits to be accepted; toolplane tools --mcp-config <file> looks whether one changed\n',
+    'toolplane: no tool of server "odd" is pending acceptance; toolplane tools checks for changes\n',
   );
 });
 

@@ -40,7 +40,7 @@ describe('approve', () => {
     expect(stdout).toMatch(/^⏸ a .* changed since you approved it: toolplane mcp approve a\n/);
     const reset = await place.mcp('reset-project-choices');
     expect(reset.stdout).toBe(
-      `forgot 2 choices about ${place.project}; what it brings along waits for approval again\n`,
+      `forgot 2 choices about ${place.project}; its servers and settings are pending approval again\n`,
     );
     expect(await states(place)).toEqual(['a pending', 'b pending', 'c pending']);
     expect((await place.mcp('reset-project-choices', '--json')).stdout).toContain('"forgotten": 0');
@@ -57,7 +57,7 @@ describe('approve', () => {
     const first = await approve('approve', 'db');
     expect(first.stdout).toMatch(/^✓ approved db \(project, \.mcp\.json:\d+:\d+\)\n$/);
     expect(first.stderr).toMatch(
-      /^toolplane: "db" of project, \.\.\/\.mcp\.json:\d+:\d+ is another entry and waits still: toolplane mcp approve shows it\n$/,
+      /^toolplane: "db" of project, \.\.\/\.mcp\.json:\d+:\d+ is another entry and still pending: toolplane mcp approve shows it\n$/,
     );
     expect(place.json(join(place.home, 'choices.json'))).toMatchObject({
       servers: [{ scope: 'project', path: near, name: 'db', choice: 'approved' }],
@@ -99,7 +99,7 @@ describe('approve', () => {
     const place = mcpPlace();
     place.write(projectFile(place), '{ "mcpServers": ');
     const { code, stdout, stderr } = await place.mcp('approve');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'nothing waits for approval\n' });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'nothing is pending approval\n' });
     expect(stderr).toMatch(/^toolplane: \.mcp\.json:\d+:\d+: .*\n$/);
   });
 
@@ -109,14 +109,14 @@ describe('approve', () => {
     await place.mcp('reject', 'b');
     const trusted = await place.mcp('approve', '--trust-repository');
     expect(trusted.stdout).toBe(
-      `✓ trusted: every server, hook, allow rule and variable in ${place.project}, now and after every pull, will count without a question\n`,
+      `✓ trusted: every server, hook, allow rule and variable in ${place.project}, now and after every pull, will be active without approval\n`,
     );
     place.write(projectFile(place), { mcpServers: { a: { command: 'other' }, b: A, c: A } });
     expect(await states(place)).toEqual(['a ready', 'b rejected', 'c ready']);
   }, 60_000);
 
   test.each<[string, string[], RegExp]>([
-    ['a typo', ['approve', 'serve'], /there is no server "serve"; did you mean "server"\?/],
+    ['a typo', ['approve', 'serve'], /unknown server "serve"; did you mean "server"\?/],
     ['one that needs no approval', ['approve', 'mine'], /"mine" needs no approval: it comes from user, /],
     ['a broken one', ['approve', 'bad'], /"bad" is broken and cannot be approved: \.mcp\.json:\d+:\d+: /],
     ['names and all', ['approve', 'server', '--all'], /name servers, or give --all, not both/],
@@ -137,7 +137,7 @@ describe('approve', () => {
       const { code, stdout, stderr } = await place.mcp(word, 'docs');
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr.trimEnd().split('\n')).toEqual([
-        expect.stringMatching(/comes with a later version .* until then .*(secret:NAME|secret remove)/),
+        expect.stringMatching(/is not supported yet .* until then .*(secret:NAME|secret remove)/),
       ]);
     },
   );
@@ -197,7 +197,7 @@ describe('approve terminal', () => {
       await terminal.until('approve? ');
       terminal.type('t\r');
       expect(await terminal.until('trust all of it? (yes or no) ')).toContain(
-        `every server, hook, allow rule and variable in ${place.project}, now and after every pull, will count without a question`,
+        `every server, hook, allow rule and variable in ${place.project}, now and after every pull, will be active without approval`,
       );
       terminal.type('yes\r');
       await terminal.until('trusted: ');

@@ -99,7 +99,7 @@ describe('dialogue', () => {
   test('what trust means is said in words before it is asked for', async () => {
     const { shown } = await answered([A], 't', 'y', 'no', 's');
     expect(shown).toContain(
-      'every server, hook, allow rule and variable in /r, now and after every pull, will count without a question\ntrust all of it? (yes or no)   type yes if you mean it\ntrust all of it? (yes or no) ',
+      'every server, hook, allow rule and variable in /r, now and after every pull, will be active without approval\ntrust all of it? (yes or no)   type yes if you mean it\ntrust all of it? (yes or no) ',
     );
   });
 });
