@@ -180,7 +180,7 @@ export type Discovered<T> = {
   readonly failure?: unknown;
 };
 
-/** What became of one entry: an item, with what was repairs in it, or the fault that makes it unusable. */
+/** What became of one entry: an item, with the repairs made to it, or the fault that makes it unusable. */
 export type ReadEntry<T> =
   | { readonly item: T; readonly name: string; readonly repairs: readonly string[] }
   | { readonly name?: string; readonly fault: string };

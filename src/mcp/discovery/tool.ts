@@ -13,7 +13,7 @@ import {
 import type { ReadEntry } from './read-list.ts';
 
 /**
- * Reads one entry of `tools/list`. What is wrong with a member that can be spared is repairs, since the tool works without it;
+ * Reads one entry of `tools/list`. What is wrong with a member that can be spared is repaired, since the tool works without it;
  * one whose arguments are no object can never be called and is set aside.
  */
 export function parseTool(listed: unknown, room?: SizeBudget): ReadEntry<ListedTool> {

@@ -50,7 +50,7 @@ describe('being ready', () => {
       name: 'NotReadyError',
       code: 'unreachable',
       server: 'a',
-      message: 'MCP server "a": no; retrying in 1 s; MCP server "c": no; reconnect it once that is repairs',
+      message: 'MCP server "a": no; retrying in 1 s; MCP server "c": no; reconnect it once that is fixed',
       missing: [{ server: 'a' }, { server: 'c', code: 'unauthorized' }],
     });
   });

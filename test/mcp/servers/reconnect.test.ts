@@ -72,7 +72,7 @@ describe('a connection', () => {
     await expect(target.connect()).rejects.toMatchObject({
       code: 'unauthorized',
       hasRun: 'no',
-      message: 'MCP server "a": it refused our token; reconnect it once that is repairs',
+      message: 'MCP server "a": it refused our token; reconnect it once that is fixed',
     });
     expect(await fleet.servers.reconnect('a')).toMatchObject({ kind: 'connected' });
   });

@@ -77,7 +77,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       stderr: ['a line'],
       cause: { code: 'unauthorized', message: 'MCP server "s": no', detail: 'no' },
     },
-    { code: 'unauthorized', detail: 'no; reconnect it once that is repairs' },
+    { code: 'unauthorized', detail: 'no; reconnect it once that is fixed' },
   ],
   [
     'turned off',
