@@ -117,7 +117,7 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   clientInfo: { name: TEXT, version: TEXT, title: TEXT, websiteUrl: TEXT, icons: ['a list', Array.isArray] },
 };
 
-/** Refuses what cannot be meant; entries of servers are judged one by one later, so that a bad one harms no other. */
+/** Rejects invalid options. Server entries are checked one by one later, so that an invalid entry does not affect the others. */
 export function checkHostOptions(options: unknown): void {
   if (!isRecord(options)) throw refusal('createHost() takes an object of options');
   check(options, CHECKS, '');
@@ -168,8 +168,8 @@ export function checkServers(servers: unknown): void {
 function check(given: object, checks: Readonly<Record<string, Check>>, prefix: string): void {
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(checks, name)) {
-      const meant = nearest(name, Object.keys(checks));
-      throw refusal(`"${prefix}${name}" is no option${meant ? `; did you mean "${prefix}${meant}"?` : ''}`);
+      const similar = nearest(name, Object.keys(checks));
+      throw refusal(`"${prefix}${name}" is no option${similar ? `; did you mean "${prefix}${similar}"?` : ''}`);
     }
     const [what, holds] = checks[name] as Check;
     if (value !== undefined && !holds(value)) throw refusal(`"${prefix}${name}" must be ${what}`);

@@ -57,7 +57,8 @@ export class Host extends HostFeatures implements AsyncDisposable {
   readonly #pins: Pins;
   readonly #watch: PinWatch;
   readonly #following: Disposable | undefined;
-  readonly #inactiveReason: InactiveReason = (name) => this.#options.configuration?.running.inactiveReason(name);
+  readonly #inactiveReason: InactiveReason = (name) =>
+    this.#options.configuration?.running.inactiveReason(name);
   #emit: (event: HostEvent) => void;
   #closing: Promise<void> | undefined;
 

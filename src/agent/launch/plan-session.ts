@@ -96,7 +96,9 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
       ...prefixed('--allowedTools', allowed.notes),
       ...prefixed('--disallowedTools', denied.notes),
       ...results.notes,
-      ...(requested === '' || toolSearch ? [] : [`ENABLE_TOOL_SEARCH must be ${TOOL_SEARCH_VALUES}; ignored`]),
+      ...(requested === '' || toolSearch
+        ? []
+        : [`ENABLE_TOOL_SEARCH must be ${TOOL_SEARCH_VALUES}; ignored`]),
       ...(mode.mode === 'auto' ? ['mode auto is not supported; using mode default'] : []),
     ],
   };
