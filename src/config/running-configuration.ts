@@ -64,7 +64,7 @@ export class RunningConfiguration implements Disposable {
   get servers(): Record<string, ServerEntry> {
     const { program } = this.current;
     const ready = inWrittenOrder(this.current).flatMap(({ name, verdict, entry, written }) => {
-      if (verdict.kind !== 'ready' || !entry || !this.#isMeant(name)) return [];
+      if (verdict.kind !== 'ready' || !entry || !this.#isSelected(name)) return [];
       this.#handedOut.set(entry, written);
       return [[name, entry] as const];
     });
@@ -78,15 +78,15 @@ export class RunningConfiguration implements Disposable {
 
   /** Those that may not be started, each with one sentence and what to do. */
   inactive(): InactiveServer[] {
-    return inactiveServers(this.current).filter(({ name }) => this.#isMeant(name));
+    return inactiveServers(this.current).filter(({ name }) => this.#isSelected(name));
   }
 
   /** Why a server is not there though somebody wrote its name; undefined if nobody did. */
   inactiveReason(name: string): string | undefined {
-    return this.#isMeant(name) ? formatReason(serverRecord(this.current, name)) : undefined;
+    return this.#isSelected(name) ? formatReason(serverRecord(this.current, name)) : undefined;
   }
 
-  #isMeant(name: string): boolean {
+  #isSelected(name: string): boolean {
     return this.#only?.has(name) ?? true;
   }
 
@@ -178,9 +178,9 @@ export class RunningConfiguration implements Disposable {
   }
 
   #begin(): ConfigWatcher {
-    const note = (text: string) => this.#tell((runner) => runner.note(text));
+    const note = (text: string) => this.#notify((runner) => runner.note(text));
     const following = new ConfigWatcher(this.#last, {
-      apply: (now, before) => this.#tell((runner) => runner.configure(this.servers, now, before)),
+      apply: (now, before) => this.#notify((runner) => runner.configure(this.servers, now, before)),
       note,
     });
     // What was saved while nobody followed is news as well.
@@ -199,7 +199,7 @@ export class RunningConfiguration implements Disposable {
   }
 
   /** One that fails does not keep the others from hearing of it. */
-  #tell(one: (runner: ConfigurationUser) => void): void {
+  #notify(one: (runner: ConfigurationUser) => void): void {
     const faults: unknown[] = [];
     for (const runner of this.#runners) {
       try {

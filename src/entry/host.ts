@@ -39,13 +39,13 @@ export async function loadConfiguration(options: ConfigurationOptions = {}): Pro
   ]);
   const { cwd = '.', env = process.env, mcpConfig, settingSources, strictMcpConfig, plugins } = options;
   const userHome = env.HOME || homedir();
-  const world = configContext({
+  const context = configContext({
     cwd: directory(cwd),
     env,
     userHome,
     platform: process.platform,
   });
-  const configuration = await readConfiguration(world, {
+  const configuration = await readConfiguration(context, {
     isStrict: strictMcpConfig === true,
     ...(mcpConfig !== undefined && { mcpConfigs: [mcpConfig].flat() }),
     ...(settingSources && { scopes: settingSources }),

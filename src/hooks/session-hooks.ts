@@ -20,21 +20,21 @@ const MAX_REASON_LENGTH = 10_000;
 export class SessionHooks {
   #hooks: readonly RegisteredHook[];
   readonly #base: () => BaseHookInput;
-  readonly #world: HookContext;
+  readonly #context: HookContext;
   readonly #onFailure: (failure: HookFailure) => void;
   readonly #onMessage: (message: string) => void;
 
   constructor(options: {
     readonly hooks: readonly RegisteredHook[];
     base(): BaseHookInput;
-    readonly world: HookContext;
+    readonly context: HookContext;
     onFailure(failure: HookFailure): void;
     /** Hears what hooks want the person to know. */
     onMessage(message: string): void;
   }) {
     this.#hooks = [...options.hooks];
     this.#base = () => options.base();
-    this.#world = options.world;
+    this.#context = options.context;
     this.#onFailure = (failure) => options.onFailure(failure);
     this.#onMessage = (message) => options.onMessage(message);
   }
@@ -59,7 +59,7 @@ export class SessionHooks {
     if (!this.has(event)) return {};
     const input = { ...this.#base(), hook_event_name: event, ...fields } as unknown as HookInput;
     const during = { signal, ...(toolUseId !== undefined && { toolUseId }) };
-    const { effect, failures } = await runHooks(this.#hooks, input, this.#world, during);
+    const { effect, failures } = await runHooks(this.#hooks, input, this.#context, during);
     // Whoever is no longer asked has not failed.
     for (const failure of signal.aborted ? [] : failures) this.#onFailure(failure);
     if (effect.systemMessage !== undefined) this.#onMessage(effect.systemMessage);

@@ -332,7 +332,7 @@ function entryWarnings(servers: Readonly<Record<string, unknown>>): HostEvent[] 
 
 function warningsOf(server: string, entry: unknown): HostEvent[] {
   if (!isRecord(entry)) return [];
-  return unknownMembers(entry).map(({ name, meant }) => {
+  return unknownMembers(entry).map(({ name, suggestion: meant }) => {
     const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
     return { type: 'warning', server, message: `unknown key "${name}" in its entry${hint}` };
   });

@@ -51,7 +51,7 @@ export async function askPeople(
 
   const first = Promise.any(askers.map((asker) => askOne(asker, question, settled.signal, failures))).then(
     (won): Answered => ({ ...won, failures: [...failures] }),
-    (): Answered => ({ result: denied(nobody(question, failures)), failures }),
+    (): Answered => ({ result: denied(noAnswerMessage(question, failures)), failures }),
   );
   try {
     return await Promise.race([first, aborted]);
@@ -80,13 +80,16 @@ async function askOne(
 
 const ABORTED = 'The question was withdrawn before anybody answered.';
 
-function nobody(question: Question, failures: readonly { asker: string; message: string }[]): string {
+function noAnswerMessage(
+  question: Question,
+  failures: readonly { asker: string; message: string }[],
+): string {
   if (failures.length === 0) {
-    const told = [
+    const parts = [
       'Permission required, but there is no user or callback to ask',
       ...whatWouldAllow(question),
     ];
-    return `${told.join('; ')}.`;
+    return `${parts.join('; ')}.`;
   }
   const each = failures.map(({ asker, message }) => `${asker}: ${message}`).join('; ');
   return `Permission required, but no approval could be requested (${each}).`;

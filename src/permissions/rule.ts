@@ -97,8 +97,8 @@ export function policyRules(servers: ReadonlyMap<string, Pick<Server, 'entry'>>)
 
 function policyRule(server: string, policy: unknown): Rule[] {
   if (!isRecord(policy) || typeof policy.name !== 'string') return [];
-  const said = [POLICIES.get(policy.permission_policy), LIMITS.get(policy.org_max_permission)];
-  const effect = BY_STRICTNESS.find((it) => said.includes(it));
+  const effects = [POLICIES.get(policy.permission_policy), LIMITS.get(policy.org_max_permission)];
+  const effect = BY_STRICTNESS.find((it) => effects.includes(it));
   return effect ? [{ tool: writtenToolName(server, policy.name), effect, source: 'serverPolicy' }] : [];
 }
 

@@ -217,14 +217,14 @@ const KNOWN: readonly string[] = [
   ...Object.keys(MEMBERS),
 ];
 
-const MOST_GUESSES = 50;
+const MAX_SUGGESTIONS = 50;
 
 /** Unknown members of an entry, each with the closest known name, so that typos are reported. */
-export function unknownMembers(entry: object): { readonly name: string; readonly meant?: string }[] {
+export function unknownMembers(entry: object): { readonly name: string; readonly suggestion?: string }[] {
   const unknown = Object.keys(entry).filter((name) => !KNOWN.includes(name));
   return unknown.map((name, at) => {
     // An entry with more unknown members is not one with typos.
-    const meant = at < MOST_GUESSES ? (nearest(name, KNOWN) ?? nearest(`${name}Ms`, KNOWN)) : undefined;
+    const meant = at < MAX_SUGGESTIONS ? (nearest(name, KNOWN) ?? nearest(`${name}Ms`, KNOWN)) : undefined;
     return { name, ...(meant !== undefined && { meant }) };
   });
 }

@@ -246,14 +246,14 @@ export class Multiplexer {
       this.#calls.delete(read.id as number);
       call?.settle({ ...read.message, id: call.id });
     } else if (read.kind === 'notification') {
-      this.#tell(read.method, read.params);
+      this.#notify(read.method, read.params);
     } else if (read.kind === 'request') {
       this.#ask(message as RpcRequest, related);
     }
   }
 
   /** Routes a notification: progress to the caller, a cancellation to the user that was asked, everything else to all users. */
-  #tell(method: string, params: Record<string, unknown>): void {
+  #notify(method: string, params: Record<string, unknown>): void {
     if (method === 'notifications/progress') {
       const call = this.#calls.get(params.progressToken as number);
       call?.user?.port.send({ jsonrpc: '2.0', method, params: { ...params, progressToken: call.token } });

@@ -62,7 +62,7 @@ type WholeResult = {
   _meta?: unknown;
 };
 
-const SAYS_RESULT = new Set(['content', 'structuredContent', 'isError', 'is_error']);
+const RESULT_KEYS = new Set(['content', 'structuredContent', 'isError', 'is_error']);
 
 /** Whether an object is a complete tool result: known content blocks, or only members of a result. Any other object is data. */
 function isWholeResult(value: object): value is WholeResult {
@@ -70,9 +70,9 @@ function isWholeResult(value: object): value is WholeResult {
   if (Array.isArray(content) && content.length > 0 && content.every(isKnownBlock)) return true;
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   return (
-    members.some(([key]) => SAYS_RESULT.has(key)) &&
+    members.some(([key]) => RESULT_KEYS.has(key)) &&
     members.every(([key, member]) =>
-      key === 'content' ? isBlocks(member) : key === '_meta' || SAYS_RESULT.has(key),
+      key === 'content' ? isBlocks(member) : key === '_meta' || RESULT_KEYS.has(key),
     )
   );
 }

@@ -42,7 +42,7 @@ function hooksOf(hooks: RegisteredHook[], answer: (id: string, signal: AbortSign
   const session = new SessionHooks({
     hooks,
     base: () => ({ session_id: 's', transcript_path: '', cwd: '/' }),
-    world: {
+    context: {
       callback: (id, _, __, signal) => answer(id, signal),
       spawn: async () => ({ code: 0, stdout: 'from the shell', stderr: '' }),
     },

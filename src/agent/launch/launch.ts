@@ -188,7 +188,7 @@ export function launchRules(
     source: 'cliArg' as const,
   }));
   return fileRuleStore({
-    world,
+    context: world,
     note: location.note,
     initial: {
       rules,

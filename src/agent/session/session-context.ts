@@ -59,7 +59,7 @@ export function createHooks(
       prompt_id: session.promptId(),
       permission_mode: modeOf(session.rules.current()),
     }),
-    world: {
+    context: {
       callback: async (callback, input, toolUseId, signal) => {
         const body = {
           subtype: 'hook_callback',

@@ -62,10 +62,10 @@ export async function runAgent(
     round: async () => {
       await within(LIST_WAIT_MS, agent.listed(), turn.signal);
       pool = agent.pool();
-      const { disclosed: told, searchable } = agent.disclosure.disclose(pool);
+      const { disclosed, searchable } = agent.disclosure.disclose(pool);
       // The lead's index is built in the background, so that the first search finds it ready.
       if (searchable.length > 0 && agent.parentToolUseId === null) agent.index.sync(ofServers(pool));
-      return roundOf(told, pool, agent.system());
+      return roundOf(disclosed, pool, agent.system());
     },
     prepare: (use, signal) => prepareCall(use, context, signal),
     batchDone: async (calls, outcomes, signal) => {

@@ -22,7 +22,7 @@ type Command = {
   readonly takes: string;
   readonly description: string;
   run(
-    world: CommandContext,
+    context: CommandContext,
     argument: string,
   ): Promise<readonly Piece[] | 'leave'> | readonly Piece[] | 'leave';
 };
@@ -209,11 +209,9 @@ export function usageText(totals: Totals, context: Frame | undefined): Piece[] {
 }
 
 function contextText(context: Frame | undefined): Piece[] {
-  const { totalTokens: used, maxTokens: most } = context ?? {};
-  if (typeof used !== 'number' || typeof most !== 'number' || most <= 0) return [];
-  return [
-    line(`  context  ${number(used)} of ${number(most)} tokens (${Math.round((100 * used) / most)} %)`),
-  ];
+  const { totalTokens: used, maxTokens: max } = context ?? {};
+  if (typeof used !== 'number' || typeof max !== 'number' || max <= 0) return [];
+  return [line(`  context  ${number(used)} of ${number(max)} tokens (${Math.round((100 * used) / max)} %)`)];
 }
 
 function number(value: number): string {

@@ -114,9 +114,9 @@ export function serverList(servers: readonly McpServerStatus[]): Piece[] {
 }
 
 function stateOf({ status, config, configured = '' }: McpServerStatus): readonly [string, Tone] {
-  const aside =
+  const inactive =
     status === 'disabled' && Object.hasOwn(NOT_STARTED, configured) ? NOT_STARTED[configured] : undefined;
-  if (aside) return aside;
+  if (inactive) return inactive;
   // An on-demand server is not late.
   const waits = status === 'pending' && config?.start === 'on-demand';
   return [waits ? 'idle (connect_mcp connects it)' : status, TONES[status] ?? 'plain'];

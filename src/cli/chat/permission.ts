@@ -42,13 +42,13 @@ export async function askPermission(request: PermissionRequest, asking: Asking):
 /** The question: the tool, its server and arguments, and why approval is required. */
 export function permissionQuestion(
   { tool, input, context, claims }: PermissionRequest,
-  most: number,
+  maxRows: number,
 ): Piece[] {
   const { mcpServer, decisionReason, description, title, blockedPath } = context;
   const from = mcpServer ? ` of server ${mcpServer.name}${sourceText(mcpServer.source)}` : '';
   const rows = JSON.stringify(input, null, 2).split('\n');
-  const hidden = rows.length - most;
-  const shown = hidden > 0 ? rows.slice(0, most) : rows;
+  const hidden = rows.length - maxRows;
+  const shown = hidden > 0 ? rows.slice(0, maxRows) : rows;
   return [
     line(
       ['? ', 'warn'],

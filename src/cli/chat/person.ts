@@ -26,8 +26,8 @@ export class Person {
   /** Servers whose requests are declined until the chat ends. */
   readonly #muted = new Set<string>();
 
-  constructor(world: PersonDeps) {
-    this.#deps = world;
+  constructor(deps: PersonDeps) {
+    this.#deps = deps;
   }
 
   readonly canUseTool: CanUseTool = async (tool, input, { signal, ...context }) => {

@@ -28,8 +28,8 @@ export class Questions {
   readonly #deps: QuestionsDeps;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(world: QuestionsDeps) {
-    this.#deps = world;
+  constructor(deps: QuestionsDeps) {
+    this.#deps = deps;
   }
 
   /** Waits for its turn, then runs the dialogue; `undefined` if the question was withdrawn before. */

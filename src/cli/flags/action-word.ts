@@ -4,7 +4,7 @@ import { usageError } from './server-flags.ts';
 
 /** The actions of a command, with the minimum and maximum number of arguments of each. */
 export type Actions<A extends string> = Readonly<
-  Record<A, readonly [least: number, most: number, takes: string]>
+  Record<A, readonly [min: number, max: number, takes: string]>
 >;
 
 /** The action that the first argument names; without one, the first action. Anything else is a usage error. */
@@ -21,8 +21,8 @@ export function parseAction<A extends string>(
     const hint = closest === undefined ? '' : `; did you mean ${closest}?`;
     return usageError(command, `unknown action '${word}'${hint} (known: ${known.join(', ')})`);
   }
-  const [least, most, takes] = actions[action];
-  if (rest.length < least || rest.length > most) {
+  const [min, max, takes] = actions[action];
+  if (rest.length < min || rest.length > max) {
     return usageError(command, `${command.name()} ${action} takes ${takes === '' ? 'no arguments' : takes}`);
   }
   return action;

@@ -131,8 +131,8 @@ function noServersText({ sources, faults, merged }: Configuration): string {
   const managed = managedSource(sources);
   if (managed) {
     const others = merged.lost.length > 0 ? ', and excludes all others' : '';
-    const says = managed.state === 'unusable' ? 'cannot be read' : 'lists none';
-    return [`no servers: ${managed.label} ${says}${others}`, ...why].join('; ');
+    const problem = managed.state === 'unusable' ? 'cannot be read' : 'lists none';
+    return [`no servers: ${managed.label} ${problem}${others}`, ...why].join('; ');
   }
   const pending = merged.lost.some(({ why }) => why === 'pending');
   const hint = pending ? ', approve those of the project with "toolplane mcp approve"' : '';

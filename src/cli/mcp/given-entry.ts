@@ -151,7 +151,7 @@ function ofEntry(name: string, value: unknown): GivenEntry {
     const hints = isMap(value) ? ['give only the value of the name'] : foreignMembers(name, value);
     return faulty([fault.message, ...hints].join('; '));
   }
-  const notes = unknownMembers(normalizeEntry(value).entry).map(({ name: member, meant }) => {
+  const notes = unknownMembers(normalizeEntry(value).entry).map(({ name: member, suggestion: meant }) => {
     const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
     return `"${member}" ${foreignMember(name, member) ?? `is not a known key${hint}`}`;
   });

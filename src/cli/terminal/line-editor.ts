@@ -220,11 +220,11 @@ export class LineEditor implements Disposable {
     this.#lines.push(goesOn ? text.slice(0, -1) : text);
     if (this.#isPasting) return;
     if (goesOn) this.#show();
-    else this.#settleSoon();
+    else this.#settleAfterBurst();
   }
 
   /** Without bracketed paste, pasted lines arrive in one burst; an incomplete last line waits for Enter. */
-  #settleSoon(): void {
+  #settleAfterBurst(): void {
     if (this.#isSettling) return;
     this.#isSettling = true;
     setImmediate(() => {

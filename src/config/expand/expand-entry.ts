@@ -231,7 +231,7 @@ export function withSettingsEnv(
     scope === 'managed' && isRecord(env) ? Object.entries(env) : [],
   );
   const isManaged = (name: string, value: string) =>
-    managed.some(([it, said]) => it === name && said === value);
+    managed.some(([it, variable]) => it === name && variable === value);
   const inherited = Object.entries(settings.env).filter(
     ([name, value]) => isInherited(name, context.platform) && !isManaged(name, value),
   );

@@ -176,11 +176,11 @@ function candidatesFor(
 function general(
   { settingsSources }: Known,
   member: 'connectMs' | 'callMs' | 'idleMs',
-  told: Sourced<number> | undefined,
+  configured: Sourced<number> | undefined,
 ): LimitCandidate[] {
-  if (told === undefined) return [];
-  const at = locationInSettings(settingsSources, told, ['timeouts', member]);
-  return [{ ms: told.value, by: `timeouts.${member} of settings`, at }];
+  if (configured === undefined) return [];
+  const at = locationInSettings(settingsSources, configured, ['timeouts', member]);
+  return [{ ms: configured.value, by: `timeouts.${member} of settings`, at }];
 }
 
 type PendingLimit = LimitRow['candidates'][number];
@@ -194,7 +194,12 @@ function pendingLimits(
   const all: Record<LimitRow['limit'], PendingLimit[]> = { connect: [], call: [], idle: [] };
   const waiting = settingsSources.filter((source) => !isFullyActive(settings, source));
   for (const { value, scope, label, locate } of waiting.reverse()) {
-    const say = (limit: LimitRow['limit'], ms: number | undefined, by: string, path: readonly string[]) => {
+    const addCandidate = (
+      limit: LimitRow['limit'],
+      ms: number | undefined,
+      by: string,
+      path: readonly string[],
+    ) => {
       if (ms === undefined) return;
       all[limit].push({
         ms,
@@ -207,7 +212,11 @@ function pendingLimits(
     const { timeouts, servers } = readSettings(value, scope).settings;
     for (const { members } of servers.filter(({ name }) => name === server)) {
       const own = (limit: LimitRow['limit'], ms: number | undefined, ...way: string[]) =>
-        say(limit, ms, `serverSettings.${server}.${way.join('.')}`, ['serverSettings', server, ...way]);
+        addCandidate(limit, ms, `serverSettings.${server}.${way.join('.')}`, [
+          'serverSettings',
+          server,
+          ...way,
+        ]);
       own('connect', members.connectTimeoutMs, 'connectTimeoutMs');
       const { toolTimeoutsMs = {} } = members;
       if (tool !== undefined && Object.hasOwn(toolTimeoutsMs, tool))
@@ -215,9 +224,9 @@ function pendingLimits(
       own('call', members.timeout, 'timeout');
       own('idle', members.idleTimeoutMs, 'idleTimeoutMs');
     }
-    say('connect', timeouts.connectMs, 'timeouts.connectMs of settings', ['timeouts', 'connectMs']);
-    say('call', timeouts.callMs, 'timeouts.callMs of settings', ['timeouts', 'callMs']);
-    say('idle', timeouts.idleMs, 'timeouts.idleMs of settings', ['timeouts', 'idleMs']);
+    addCandidate('connect', timeouts.connectMs, 'timeouts.connectMs of settings', ['timeouts', 'connectMs']);
+    addCandidate('call', timeouts.callMs, 'timeouts.callMs of settings', ['timeouts', 'callMs']);
+    addCandidate('idle', timeouts.idleMs, 'timeouts.idleMs of settings', ['timeouts', 'idleMs']);
   }
   return all;
 }

@@ -80,17 +80,17 @@ export function explainTool(
   const listed = offeredOf(configuration, server, ref, { its, found: found !== undefined, live });
   const offered = (listed.is && removedBy(configuration, ref, rules)) || listed;
   const isKnown = !offered.isAbsent;
-  const told = { is: offered.is, says: offered.says };
+  const offering = { is: offered.is, says: offered.says };
   return {
     kind: 'tool',
     name,
     answer: answerOf(ref.name, offered, permission),
-    status: !isKnown ? 'unknown' : told.is && permission.decision !== 'deny' ? 'usable' : 'unusable',
+    status: !isKnown ? 'unknown' : offering.is && permission.decision !== 'deny' ? 'usable' : 'unusable',
     server: server.name,
     tool: ref.tool ?? '',
     pooledName: ref.name,
     naming: found?.renamed ?? namingOf(server.name, ref.tool ?? '', ref.name),
-    offered: told,
+    offered: offering,
     ...(found && { deferred: found.deferred, tokens: found.tokens }),
     ...(found?.changed !== undefined && { changed: found.changed }),
     connection: its.connection,

@@ -82,8 +82,9 @@ function rewrite(
     const text = edited(path, before ?? '', change, options);
     const isNew = before === undefined;
     if (text === (before ?? '')) return { text, isNew, isChanged: false };
-    const most = maxBytesOf(options);
-    if (Buffer.byteLength(text) > most) throw refused(path, `would be larger than ${most / 2 ** 20} MiB`);
+    const maxBytes = maxBytesOf(options);
+    if (Buffer.byteLength(text) > maxBytes)
+      throw refused(path, `would be larger than ${maxBytes / 2 ** 20} MiB`);
     const isReplaced = replaceFile(path, text, {
       ...(options.mode !== undefined && { mode: options.mode }),
       // The text too: clocks of disks are coarse.

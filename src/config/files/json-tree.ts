@@ -193,7 +193,7 @@ export function valueOfNode({ type, value, children }: JsonNode): unknown {
 type DuplicateNode = { readonly path: readonly (string | number)[]; readonly offset: number };
 
 /** In the order of the text, so many at most. */
-export function findDuplicates(root: JsonNode, most: number): DuplicateNode[] {
+export function findDuplicates(root: JsonNode, max: number): DuplicateNode[] {
   const found: DuplicateNode[] = [];
   const path: (string | number)[] = [];
   look(root);
@@ -202,7 +202,7 @@ export function findDuplicates(root: JsonNode, most: number): DuplicateNode[] {
   function look({ type, children }: JsonNode): void {
     const seen = new Set<unknown>();
     for (const [index, child] of children.entries()) {
-      if (found.length >= most) return;
+      if (found.length >= max) return;
       path.push(type === 'object' ? String(child.value) : index);
       if (type === 'object' && seen.has(child.value)) found.push({ path: [...path], offset: child.offset });
       seen.add(child.value);

@@ -26,8 +26,8 @@ export type TextOptions = {
 };
 
 /** How big a file may be that is read with these options, or written to be read with them. */
-export function maxBytesOf({ within, maxBytes: mostBytes }: TextOptions): number {
-  return mostBytes ?? (within === undefined ? MAX_FILE_BYTES : MAX_BYTES_WITHIN);
+export function maxBytesOf({ within, maxBytes }: TextOptions): number {
+  return maxBytes ?? (within === undefined ? MAX_FILE_BYTES : MAX_BYTES_WITHIN);
 }
 
 /** What a file holds, as it is; `unusable` says in a few words why nothing can be read. */
@@ -64,17 +64,17 @@ const FAULTS: Readonly<Record<string, string>> = {
   ENXIO: 'not a regular file',
 };
 
-function readRegular(path: string, most: number): FileText {
+function readRegular(path: string, maxBytes: number): FileText {
   // Asked before it is opened, since to open a device may do something; and again after, since it may be another by then.
-  const fault = kindFault(statSync(path), most);
+  const fault = kindFault(statSync(path), maxBytes);
   if (fault !== undefined) return { state: 'unusable', fault };
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const found = fstatSync(file);
-    const faultNow = kindFault(found, most);
+    const faultNow = kindFault(found, maxBytes);
     if (faultNow !== undefined) return { state: 'unusable', fault: faultNow };
-    const bytes = readAll(file, found.size, most);
-    if (bytes === undefined) return { state: 'unusable', fault: tooBig(most) };
+    const bytes = readAll(file, found.size, maxBytes);
+    if (bytes === undefined) return { state: 'unusable', fault: tooBig(maxBytes) };
     return { state: 'read', text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch (cause) {
     if (cause instanceof TypeError) return { state: 'unusable', fault: 'not valid UTF-8' };
@@ -84,26 +84,29 @@ function readRegular(path: string, most: number): FileText {
   }
 }
 
-function tooBig(most: number): string {
-  return `is larger than ${most / 2 ** 20} MiB; the file is ignored`;
+function tooBig(maxBytes: number): string {
+  return `is larger than ${maxBytes / 2 ** 20} MiB; the file is ignored`;
 }
 
-function kindFault(found: Pick<Stats, 'isFile' | 'isDirectory' | 'size'>, most: number): string | undefined {
+function kindFault(
+  found: Pick<Stats, 'isFile' | 'isDirectory' | 'size'>,
+  maxBytes: number,
+): string | undefined {
   if (found.isDirectory()) return FAULTS.EISDIR;
   if (!found.isFile()) return FAULTS.ENXIO;
-  return found.size > most ? tooBig(most) : undefined;
+  return found.size > maxBytes ? tooBig(maxBytes) : undefined;
 }
 
 /** To the end, which may be farther away than the size said; undefined if it is too far. */
-function readAll(file: number, size: number, most: number): Uint8Array | undefined {
+function readAll(file: number, size: number, maxBytes: number): Uint8Array | undefined {
   let bytes = Buffer.allocUnsafe(size + 1);
   let length = 0;
   for (;;) {
     const count = readSync(file, bytes, length, bytes.length - length, null);
     length += count;
     if (count === 0) return bytes.subarray(0, length);
-    if (length > most) return undefined;
-    if (length === bytes.length) bytes = Buffer.concat([bytes], Math.min(length * 2, most + 1));
+    if (length > maxBytes) return undefined;
+    if (length === bytes.length) bytes = Buffer.concat([bytes], Math.min(length * 2, maxBytes + 1));
   }
 }
 

@@ -35,8 +35,8 @@ export function resolveServer(
     : { settled: [] };
   const verdict = verdictOf(candidate, entry, policy, own);
   const server = { name, written, verdict, ...(entry && { entry }), settled };
-  const isSaid = ({ member }: IgnoredMember) => settled.some((it) => it.member === member);
-  const vain = verdict.kind === 'ready' ? (effective?.unheard ?? []).filter((it) => !isSaid(it)) : [];
+  const isReported = ({ member }: IgnoredMember) => settled.some((it) => it.member === member);
+  const vain = verdict.kind === 'ready' ? (effective?.ignored ?? []).filter((it) => !isReported(it)) : [];
   const relative = verdict.kind === 'ready' && entry ? relativePath(written.scope, entry) : undefined;
   return {
     server,
@@ -149,13 +149,13 @@ type IgnoredMember = { readonly member: string; readonly message: string };
 function dropClaims(
   { scope, name }: Pick<WrittenServer, 'scope' | 'name'>,
   entry: ExternalServerEntry,
-): { readonly entry: ExternalServerEntry; readonly unheard: readonly IgnoredMember[] } {
+): { readonly entry: ExternalServerEntry; readonly ignored: readonly IgnoredMember[] } {
   const context: Readonly<Record<string, unknown>> = entry;
   const claims = CLAIMS.filter(
     ({ member, scopes, isClaimed }) =>
       scopes.has(scope) && Object.hasOwn(context, member) && isClaimed(context[member]),
   );
-  if (claims.length === 0) return { entry, unheard: [] };
+  if (claims.length === 0) return { entry, ignored: [] };
   const effective: Record<string, unknown> = { ...context };
   for (const { member, rest } of claims) {
     if (rest) effective[member] = rest(context[member]);
@@ -163,9 +163,9 @@ function dropClaims(
   }
   return {
     entry: effective as ExternalServerEntry,
-    unheard: claims.map(({ member, told }) => ({
+    ignored: claims.map(({ member, action }) => ({
       member,
-      message: `a server of a ${scope} cannot ${told(name)}`,
+      message: `a server of a ${scope} cannot ${action(name)}`,
     })),
   };
 }
@@ -177,7 +177,7 @@ type Claim = {
   isClaimed(value: unknown): boolean;
   /** What is left of it. */
   rest?(value: unknown): unknown;
-  told(name: string): string;
+  action(name: string): string;
 };
 
 const FROM_ELSEWHERE: ReadonlySet<Scope> = new Set(['project', 'plugin', 'connector']);
@@ -193,33 +193,33 @@ const CLAIMS: readonly Claim[] = [
     member: 'trust',
     scopes: FROM_ELSEWHERE,
     isClaimed: isTrue,
-    told: () => `set "trust"; if you trust it, ${IN_YOUR_SETTINGS}`,
+    action: () => `set "trust"; if you trust it, ${IN_YOUR_SETTINGS}`,
   },
   {
     member: 'required',
     scopes: FROM_ELSEWHERE,
     isClaimed: isTrue,
-    told: () => `set "required"; if it should be, ${IN_YOUR_SETTINGS}`,
+    action: () => `set "required"; if it should be, ${IN_YOUR_SETTINGS}`,
   },
   {
     member: 'tools',
     scopes: FROM_ELSEWHERE,
     isClaimed: (value) => Array.isArray(value) && value.some(allows),
     rest: (value) => (Array.isArray(value) ? value.map(withoutAllowing) : value),
-    told: (name) =>
+    action: (name) =>
       `allow its own tools; to allow them, add a rule to "permissions.allow" of your own settings, such as "${mcpToolName(name, '')}*"`,
   },
   {
     member: 'connectTimeoutMs',
     scopes: FROM_THE_NETWORK,
     isClaimed: isAnything,
-    told: () => `set its own connect time-out; if you need one, ${IN_YOUR_SETTINGS}`,
+    action: () => `set its own connect time-out; if you need one, ${IN_YOUR_SETTINGS}`,
   },
   {
     member: 'maxFrameBytes',
     scopes: FROM_THE_NETWORK,
     isClaimed: isAnything,
-    told: () => 'set its own frame limit; if you need one, configure the server in your own settings',
+    action: () => 'set its own frame limit; if you need one, configure the server in your own settings',
   },
 ];
 

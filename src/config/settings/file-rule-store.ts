@@ -17,7 +17,7 @@ import { ignoreLocalSettings } from '../write/write-servers.ts';
 import { permissionEdits } from './permission-edits.ts';
 
 type FileRuleOptions = {
-  readonly world: ConfigContext;
+  readonly context: ConfigContext;
   /** What is in force at the start, of files and flags alike. */
   readonly initial: RuleSet;
   /** Hears which file a change was noted in, and what could not be noted. */
@@ -31,7 +31,7 @@ export type FileRuleStore = RuleStore & {
 };
 
 /** What is for the person or the project goes to their settings files, the rest is kept as long as the object. */
-export function fileRuleStore({ world: context, initial, note }: FileRuleOptions): FileRuleStore {
+export function fileRuleStore({ context, initial, note }: FileRuleOptions): FileRuleStore {
   let set = initial;
   const take = (updates: readonly PermissionUpdate[]): RuleDiagnostic[] =>
     updates.flatMap((update) => {
@@ -48,9 +48,9 @@ export function fileRuleStore({ world: context, initial, note }: FileRuleOptions
     apply: async (updates) => {
       const taken: PermissionUpdate[] = [];
       for (const [destination, own] of byDestination(updates)) {
-        const said = isFileDestination(destination) ? write(destination, own) : { text: undefined };
-        if (said.text !== undefined) note?.(said.text);
-        taken.push(...own.map((it) => ('unwritten' in said && said.unwritten(it) ? forSession(it) : it)));
+        const saved = isFileDestination(destination) ? write(destination, own) : { text: undefined };
+        if (saved.text !== undefined) note?.(saved.text);
+        taken.push(...own.map((it) => ('unwritten' in saved && saved.unwritten(it) ? forSession(it) : it)));
       }
       return take(taken);
     },
@@ -219,8 +219,8 @@ function mayChange(
   after: Values,
 ): boolean {
   if (isEqualJson(approvablePart(before), approvablePart(after))) return true;
-  const said = loadApprovals(home);
-  const choices = approvalsOf('fault' in said ? NO_APPROVALS : said);
+  const saved = loadApprovals(home);
+  const choices = approvalsOf('fault' in saved ? NO_APPROVALS : saved);
   if (choices.isTrusted(file.path)) return true;
   if (choices.ofSettings({ ...file, value: before }) !== 'approved') return false;
   approveSettings(home, { ...file, value: after });

@@ -33,19 +33,19 @@ export async function readFiles(
   const isLeftOut = ({ scope }: ConfigFile) =>
     scope !== 'managed' && scopes !== undefined && !scopes.includes(scope);
   const found = await Promise.all(
-    files.map(async (file) => ({ wish: file, document: isLeftOut(file) ? undefined : await read(file) })),
+    files.map(async (file) => ({ file, document: isLeftOut(file) ? undefined : await read(file) })),
   );
-  const settings = found.filter(({ wish: file }) => file.holds !== 'servers');
+  const settings = found.filter(({ file }) => file.holds !== 'servers');
   const broken = settings.filter(({ document }) => document?.state === 'unusable');
   return {
-    servers: found.flatMap(({ wish: file, document }) => serversOf(file, document)),
-    settings: settings.flatMap(({ wish: file, document }) => settingsOf(file, document)),
+    servers: found.flatMap(({ file, document }) => serversOf(file, document)),
+    settings: settings.flatMap(({ file, document }) => settingsOf(file, document)),
     // What is wrong with a file that may hold servers stands with those.
-    faults: settings.flatMap(({ wish: file, document }) =>
+    faults: settings.flatMap(({ file, document }) =>
       file.holds === 'both' || !document ? [] : contentFaults(document, file),
     ),
-    unreadPolicies: broken.flatMap(({ wish: file }) => (file.scope === 'managed' ? [file.label] : [])),
-    files: found.flatMap(({ wish: { path, label }, document }) =>
+    unreadPolicies: broken.flatMap(({ file }) => (file.scope === 'managed' ? [file.label] : [])),
+    files: found.flatMap(({ file: { path, label }, document }) =>
       document ? [fileState(path, label, document)] : [],
     ),
   };

@@ -96,7 +96,7 @@ function readOne(
     return;
   }
   add(judged);
-  for (const { name: member, meant: suggestion } of unknownMembers(judged.entry)) {
+  for (const { name: member, suggestion } of unknownMembers(judged.entry)) {
     const hint = suggestion === undefined ? '' : `; did you mean "${suggestion}"?`;
     const message = `it ${foreignMember(name, member) ?? `means nothing here${hint}`}`;
     faults.push(faultAt(content, origin, 'warning', [...way, member], message));

@@ -22,7 +22,7 @@ export class ConfigWatcher implements Disposable {
   readonly #followed: ConfigListener;
   readonly #watch: FileWatcher;
   #current: Configuration;
-  #told: ReadonlySet<string>;
+  #reported: ReadonlySet<string>;
   /** Files of which nothing could be read since something was last applied. */
   #unusable: Map<string, string>;
   #work: Promise<void> = Promise.resolve();
@@ -31,7 +31,7 @@ export class ConfigWatcher implements Disposable {
   constructor(first: Configuration, followed: ConfigListener) {
     this.#current = first;
     this.#followed = followed;
-    this.#told = new Set(first.faults.map(formatDiagnostic));
+    this.#reported = new Set(first.faults.map(formatDiagnostic));
     this.#unusable = unusableFiles(first);
     this.#watch = new FileWatcher(pathsOf(first), first.readAt, () => void this.refresh());
   }
@@ -63,8 +63,8 @@ export class ConfigWatcher implements Disposable {
     this.#watch.set(pathsOf(now), now.readAt);
     const held = heldFiles(before, now);
     const texts = [...now.faults.map(formatDiagnostic), ...held.why];
-    const news = texts.filter((text) => !this.#told.has(text));
-    this.#told = new Set(texts);
+    const news = texts.filter((text) => !this.#reported.has(text));
+    this.#reported = new Set(texts);
     for (const text of news) this.#note(text);
     for (const text of recoveredMessages(this.#unusable, now)) this.#note(text);
     this.#unusable = unusableFiles(now);
@@ -127,8 +127,8 @@ function unusableFiles(read: Read): Map<string, string> {
 /** Which of the files that could not be read can be now, a line each; one that is gone is gone. */
 function recoveredMessages(unusable: ReadonlyMap<string, string>, now: Read): string[] {
   const states = statesOf(now);
-  const mended = [...unusable].filter(([path]) => states.get(path)?.state === 'read');
-  return mended.map(([, label]) => `${label} can be read again and is active`);
+  const readable = [...unusable].filter(([path]) => states.get(path)?.state === 'read');
+  return readable.map(([, label]) => `${label} can be read again and is active`);
 }
 
 const STAYS = 'its previous content stays active';

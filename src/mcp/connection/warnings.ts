@@ -14,7 +14,7 @@ export class UniqueWarnings {
     this.#report = report;
   }
 
-  tell(message: string, subject?: WarningSubject): void {
+  report(message: string, subject?: WarningSubject): void {
     if (this.#reported.has(message) || this.#reported.size > MAX_WARNINGS) return;
     this.#reported.add(message);
     if (this.#reported.size > MAX_WARNINGS) {

@@ -127,9 +127,9 @@ function keep<T>(
   place: string,
 ): Pick<DiscoveryDiagnostic, 'entry' | 'fault' | 'outcome'>[] {
   const name = cut(entry.name ?? place);
-  const aside = (fault: string) => [{ entry: name, fault, outcome: 'set-aside' as const }];
-  if ('fault' in entry) return aside(entry.fault);
-  if (items.has(entry.name)) return aside('it is listed twice; the first is used');
+  const skip = (fault: string) => [{ entry: name, fault, outcome: 'set-aside' as const }];
+  if ('fault' in entry) return skip(entry.fault);
+  if (items.has(entry.name)) return skip('it is listed twice; the first is used');
   items.set(entry.name, entry.item);
   const faults = entry.repairs.slice(0, MAX_REPAIRS_REPORTED);
   const more = entry.repairs.length - faults.length;

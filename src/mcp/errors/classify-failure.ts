@@ -24,7 +24,7 @@ export function classifyFailure(server: string, failure: unknown, context: Failu
   }
   const facts = readFailure(failure);
   const { retryAfterMs, wasSent } = facts;
-  const said = secrets.brief(facts.message);
+  const detail = secrets.brief(facts.message);
   const fail = (code: HostErrorCode, detail: string, more: HostErrorOptions = {}) =>
     new HostError(code, server, secrets.mask(detail), {
       cause: failure,
@@ -34,18 +34,18 @@ export function classifyFailure(server: string, failure: unknown, context: Failu
     });
   if (facts.isUnauthorized) return fail('unauthorized', CREDENTIALS_ADVICE, { hasRun: 'no' });
   const code = facts.code ?? '';
-  if (code === 'too-large') return fail('too-large', said);
-  if (SELF_EXPLAINING.has(code)) return fail('unreachable', said, { isTerminal: code === 'proxy' });
-  if (code === 'stream-ended') return fail('closed', said, { isTerminal: true });
+  if (code === 'too-large') return fail('too-large', detail);
+  if (SELF_EXPLAINING.has(code)) return fail('unreachable', detail, { isTerminal: code === 'proxy' });
+  if (code === 'stream-ended') return fail('closed', detail, { isTerminal: true });
   if (facts.status !== undefined) {
-    const told = classifyStatus(server, facts, facts.status, {
+    const failure = classifyStatus(server, facts, facts.status, {
       hadSession: facts.hadSession ?? context.hadSession === true,
       isEstablished: context.isEstablished === true,
     });
-    if (told instanceof Error) return told;
+    if (failure instanceof Error) return failure;
     const reason = secrets.brief(facts.reason ?? '');
-    const text = reason === '' || told.code === 'session-lost' ? '' : `; it said: ${reason}`;
-    return fail(told.code, `${told.fault}${text}`, told);
+    const text = reason === '' || failure.code === 'session-lost' ? '' : `; it said: ${reason}`;
+    return fail(failure.code, `${failure.fault}${text}`, failure);
   }
   const known = NETWORK_ERRORS[code];
   if (known) {
@@ -58,7 +58,7 @@ export function classifyFailure(server: string, failure: unknown, context: Failu
   if (code === 'CLIENT_HTTP_UNEXPECTED_CONTENT') {
     return fail('unreachable', describeContentType(facts.contentType && secrets.brief(facts.contentType)));
   }
-  return fail('unreachable', `${said}; see whether it runs and its entry is right`);
+  return fail('unreachable', `${detail}; see whether it runs and its entry is right`);
 }
 
 /** Faults of our own transports that say what to do. */
@@ -110,12 +110,12 @@ export function classifyStatus(
     retryAfterMs === undefined
       ? 'later'
       : `in ${Math.ceil(Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) / 1000)} s`;
-  const told = STATUS[status];
-  if (told)
+  const failure = STATUS[status];
+  if (failure)
     return {
       code: 'unreachable',
-      ...told,
-      fault: `${told.fault} (HTTP ${status}); ${remedyOf(told)}ask again ${wait}`,
+      ...failure,
+      fault: `${failure.fault} (HTTP ${status}); ${remedyOf(failure)}ask again ${wait}`,
     };
   if (status >= 500) {
     const detail = `it failed (HTTP ${status}); look into its log, or ask again ${wait}`;

@@ -25,7 +25,7 @@ export function classifyConnectFailure(server: string, failure: unknown, last: A
   const { secrets = new Secrets() } = last;
   const fail = (code: HostError['code'], detail: string) =>
     new HostError(code, server, detail, { cause: failure, hasRun: 'no' });
-  const { code, syscall = '', message: said } = readFailure(failure);
+  const { code, syscall = '', message: detail } = readFailure(failure);
   if (syscall.startsWith('spawn')) {
     const command = syscall.slice('spawn '.length);
     return code === 'ENOENT'
@@ -46,11 +46,11 @@ export function classifyConnectFailure(server: string, failure: unknown, last: A
     return new HostError('spawn-failed', server, detail, { cause: failure, hasRun: 'no', missingVariable });
   }
   if (known.code === 'closed')
-    return fail('closed', `${secrets.brief(said)}; see whether the server still runs`);
+    return fail('closed', `${secrets.brief(detail)}; see whether the server still runs`);
   if (code === 'ERA_NEGOTIATION_FAILED') {
     return fail(
       'unreachable',
-      `${secrets.brief(said)}; if it is an older server, set "era" of its entry to "legacy"`,
+      `${secrets.brief(detail)}; if it is an older server, set "era" of its entry to "legacy"`,
     );
   }
   return known;
@@ -86,6 +86,6 @@ export function describeTimeout(
     : wire.unanswered === undefined
       ? 'it was still being greeted'
       : `it did not answer "${wire.unanswered}"`;
-  const said = stderr.length === 0 ? '' : `; it said: ${summarizeStderr(stderr)}`;
-  return `it was not ready within ${limitMs} ms: ${stage}; raise connectTimeoutMs if it is slow to start${said}`;
+  const detail = stderr.length === 0 ? '' : `; it said: ${summarizeStderr(stderr)}`;
+  return `it was not ready within ${limitMs} ms: ${stage}; raise connectTimeoutMs if it is slow to start${detail}`;
 }

@@ -31,9 +31,9 @@ export class SessionLossCheck {
     const pinged = await this.#pinging;
     const facts = readFailure(detail.cause);
     if (pinged.kind === 'refused' && isSameRefusal(pinged, facts)) return detail;
-    const { status = 0, message: said } = facts;
+    const { status = 0, message: reason } = facts;
     if (pinged.kind === 'refused' && pinged.status === status && status !== 400) {
-      const text = `${this.#secrets.brief(said)}; a ping is refused by HTTP ${status} too, so a new session is made`;
+      const text = `${this.#secrets.brief(reason)}; a ping is refused by HTTP ${status} too, so a new session is made`;
       return new HostError('session-lost', this.#server, text, { cause: detail.cause, isTerminal: true });
     }
     if (pinged.kind === 'unclear') {
@@ -42,7 +42,7 @@ export class SessionLossCheck {
     }
     const own = classifyStatus(this.#server, facts, status);
     if (own instanceof ServerFault) return own;
-    const text = `${this.#secrets.brief(said)} (HTTP ${status} to "${method}", though it knows our session)`;
+    const text = `${this.#secrets.brief(reason)} (HTTP ${status} to "${method}", though it knows our session)`;
     return new HostError('unreachable', this.#server, `${text}; ${SEE}`, { cause: detail.cause });
   }
 

@@ -223,7 +223,7 @@ export class Features implements Disposable {
   #warnOnce(server: string, message: string): void {
     const warnings = this.#warnings.get(server) ?? new UniqueWarnings((it) => this.#warn(server, it));
     this.#warnings.set(server, warnings);
-    warnings.tell(message);
+    warnings.report(message);
   }
 }
 

@@ -235,7 +235,7 @@ export class ManagedServer implements KnownServer {
         this.#keeper.enter({ kind: 'connect-started' });
         const entry = this.#isFresh ? this.entry : withoutManifest(this.entry);
         this.#isFresh = false;
-        return openServer(this.#key, entry, { connect, world: this.#context, clock, onClose }, signal);
+        return openServer(this.#key, entry, { connect, context: this.#context, clock, onClose }, signal);
       });
       const live = watchConnection(connection, this.#given, {
         heartbeat: this.lane === 'remote',

@@ -51,10 +51,10 @@ export class OfferedTools {
   take({ tools, prompts }: Listing): void {
     for (const diagnostic of [...tools.diagnostics, ...prompts.diagnostics]) {
       const { server: _, ...found } = diagnostic;
-      this.#warnings.tell(formatDiagnostic(diagnostic), { kind: 'list', ...found });
+      this.#warnings.report(formatDiagnostic(diagnostic), { kind: 'list', ...found });
     }
     const names = tools.items.map(({ name }) => name);
-    for (const message of unmatchedPatterns(names, this.#choice)) this.#warnings.tell(message);
+    for (const message of unmatchedPatterns(names, this.#choice)) this.#warnings.report(message);
     this.#isVerified = true;
     this.#put(tools.items, reuseUnchanged(this.#offer?.prompts ?? [], prompts.items));
   }

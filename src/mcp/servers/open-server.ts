@@ -10,7 +10,7 @@ import { validateEntry } from './server-entry.ts';
 
 type OpenDeps = {
   readonly connect: typeof connect;
-  readonly world: ConnectContext;
+  readonly context: ConnectContext;
   readonly clock: Clock;
   /** Hears of the connection's end, whenever it comes. */
   readonly onClose: (connection: Connection) => void;
@@ -29,7 +29,7 @@ type Opened = {
 export async function openServer(
   key: string,
   given: ServerEntry,
-  { connect, world: context, clock, onClose }: OpenDeps,
+  { connect, context, clock, onClose }: OpenDeps,
   signal: AbortSignal,
 ): Promise<Opened> {
   const expanded = context.expand?.(key, given) ?? { entry: validateEntry(key, given), secrets: [] };

@@ -32,7 +32,7 @@ export class NotReadyError extends HostError {
 /** Resolves when each has come or failed, or the time is up; rejects if one that is required, or named here, is missing. */
 export async function awaitReady(
   slots: ReadonlyMap<string, ManagedServer>,
-  { servers, deadline = Number.POSITIVE_INFINITY, signal = NEVER, inactiveReason: whyAside }: ReadyOptions,
+  { servers, deadline = Number.POSITIVE_INFINITY, signal = NEVER, inactiveReason }: ReadyOptions,
 ): Promise<void> {
   signal.throwIfAborted();
   const named = servers ?? [...slots.keys()].filter((key) => isRequired(slots.get(key)));
@@ -41,7 +41,7 @@ export async function awaitReady(
     : [...slots.values()].map((it) => (isRequired(it) ? wanted(it) : it.settled()));
   await within(deadline, Promise.all(all), signal);
   signal.throwIfAborted();
-  const [first, ...others] = named.flatMap((key) => missing(key, slots.get(key), whyAside));
+  const [first, ...others] = named.flatMap((key) => missing(key, slots.get(key), inactiveReason));
   if (first) throw new NotReadyError(first, others);
 }
 
@@ -60,10 +60,10 @@ function isRequired(slot: ManagedServer | undefined): boolean {
 function missing(
   server: string,
   slot: ManagedServer | undefined,
-  whyAside: InactiveReason | undefined,
+  inactiveReason: InactiveReason | undefined,
 ): Missing[] {
   if (!slot) {
-    const inactive = whyAside?.(server);
+    const inactive = inactiveReason?.(server);
     if (inactive !== undefined) return [{ server, code: 'bad-config', fault: inactive }];
     return [{ server, code: 'unknown-server', fault: 'nobody named it' }];
   }

@@ -85,7 +85,7 @@ export class Servers implements AsyncDisposable {
     });
     this.#start.begin(fresh);
     for (const slot of fresh) void slot.open();
-    if (fresh.length > 0) this.#start.tell();
+    if (fresh.length > 0) this.#start.report();
   }
 
   /** The configured servers are these from now on, all at once; one whose entry is the same goes on undisturbed. */
@@ -233,13 +233,13 @@ export class Servers implements AsyncDisposable {
     if (slot.isConnectRequested) this.#lastConnectAt = performance.now();
     this.#options.onState?.(key, state, slot.status);
     const isBack = state.kind === 'connected' && before.kind === 'connecting' && before.cause !== undefined;
-    if (isBack && slot.lane === 'remote') void this.#retries.retryFailedSoon();
+    if (isBack && slot.lane === 'remote') void this.#retries.retryFailedEarly();
     if (!slot.isConnectRequested) this.#start.settle(slot);
   }
 
   /** Dials servers on the network that wait for their next retry, at most once every 10 s; settles when they have come or failed. */
   retryFailed(): Promise<void> {
-    return this.#retries.retryFailedSoon();
+    return this.#retries.retryFailedEarly();
   }
 
   #drop(key: string): void {
@@ -275,7 +275,7 @@ class StartTracker<Slot> {
 
   /** Its first dial came to something. */
   settle(slot: Slot): void {
-    if (this.#starting.delete(slot)) this.tell();
+    if (this.#starting.delete(slot)) this.report();
   }
 
   /** It is not waited for any more, and that is nobody's news. */
@@ -283,7 +283,7 @@ class StartTracker<Slot> {
     this.#starting.delete(slot);
   }
 
-  tell(): void {
+  report(): void {
     if (!this.#report) return;
     const started = this.#started();
     const waitingFor = started.flatMap(([key, slot]) => (this.#starting.has(slot) ? [key] : []));
@@ -307,7 +307,7 @@ class RetryScheduler {
   }
 
   /** As `wake`, but at most once every 10 s. */
-  async retryFailedSoon(): Promise<void> {
+  async retryFailedEarly(): Promise<void> {
     if (this.#clock.now() - this.#retriedAt >= MIN_RETRY_INTERVAL_MS) await this.retryFailed();
   }
 

@@ -17,7 +17,7 @@ function conversation(messages: readonly ModelMessage[] = PAST) {
   const hooks = new SessionHooks({
     hooks: [],
     base: () => ({ session_id: 's', transcript_path: '', cwd: '/' }),
-    world: { callback: () => expect.unreachable(), spawn: () => expect.unreachable() },
+    context: { callback: () => expect.unreachable(), spawn: () => expect.unreachable() },
     onFailure: () => {},
     onMessage: () => {},
   });

@@ -538,7 +538,7 @@ describe('session kept rules', () => {
       [CALL, text('ok')],
       { mcpServers: { calc: calc() }, ...options },
       {
-        ruleStore: fileRuleStore({ world: place.world(), initial, note }),
+        ruleStore: fileRuleStore({ context: place.world(), initial, note }),
         workspace: { cwd: place.project, home: place.userHome, directories: [] },
         note,
       },

@@ -82,7 +82,9 @@ describe('chat', () => {
       destination: 'localSettings',
     };
     const always = agent.ask(ask({ permission_suggestions: [suggestion] }));
-    expect(await terminal.until('allow? ')).toContain('always: Bash(ls:*) saved in .toolplane/settings.local.json');
+    expect(await terminal.until('allow? ')).toContain(
+      'always: Bash(ls:*) saved in .toolplane/settings.local.json',
+    );
     terminal.type('a\r');
     expect(await always).toMatchObject({ behavior: 'allow', updatedPermissions: [suggestion] });
 

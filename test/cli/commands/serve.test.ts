@@ -120,11 +120,7 @@ test('it ends with the signal that ends it', async () => {
 
 test.each([
   ['a module that is not there', ['nowhere.ts'], /^toolplane: nowhere\.ts cannot load .*nowhere\.ts/],
-  [
-    'a module that fails',
-    [fixture('broken.ts')],
-    /^toolplane: .*broken\.ts cannot load broken at load\n$/,
-  ],
+  ['a module that fails', [fixture('broken.ts')], /^toolplane: .*broken\.ts cannot load broken at load\n$/],
   [
     'a module without a server',
     [fixture('nothing.ts')],

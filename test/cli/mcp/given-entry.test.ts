@@ -57,12 +57,7 @@ describe('given entry', () => {
   test.each<[string, string, Partial<Given>, RegExp]>([
     ['an address by stdio', 'https://a.test', { transport: 'stdio' }, /-t stdio needs a command/],
     ['a command by http', 'npx', { transport: 'http' }, /-t http needs a URL such as https:/],
-    [
-      'a command with arguments by http',
-      'npx',
-      { transport: 'http', args: ['x'] },
-      /not a command$/,
-    ],
+    ['a command with arguments by http', 'npx', { transport: 'http', args: ['x'] }, /not a command$/],
     [
       'a variable as a command',
       'B=hunter2',

@@ -200,7 +200,11 @@ describe('serve', () => {
   });
 
   test.each([
-    ['a tool that is shut', ['--tools', 'Read,Write'], /^toolplane: Write is not allowed; --allow-writes opens it/],
+    [
+      'a tool that is shut',
+      ['--tools', 'Read,Write'],
+      /^toolplane: Write is not allowed; --allow-writes opens it/,
+    ],
     ['flags against each other', ['--read-only', '--allow-writes'], /cannot be used with option/],
     ['a misspelt flag', ['--allow-write'], /Did you mean --allow-writes\?/],
   ])('%s is one line and exit code 2', async (_, args, message) => {
@@ -233,14 +237,8 @@ describe('served', () => {
     ['Write', 'Write is not allowed; --allow-writes opens it, and --help says what that means'],
     ['Bash', 'Bash is not allowed; --allow-shell opens it, and --help says what that means'],
     ['Task', 'unknown tool "Task" to serve (known: Read, Glob, Grep, Edit, Write, Bash)'],
-    [
-      'Reed',
-      'unknown tool "Reed" to serve; did you mean Read? (known: Read, Glob, Grep, Edit, Write, Bash)',
-    ],
-    [
-      'grep',
-      'unknown tool "grep" to serve; did you mean Grep? (known: Read, Glob, Grep, Edit, Write, Bash)',
-    ],
+    ['Reed', 'unknown tool "Reed" to serve; did you mean Read? (known: Read, Glob, Grep, Edit, Write, Bash)'],
+    ['grep', 'unknown tool "grep" to serve; did you mean Grep? (known: Read, Glob, Grep, Edit, Write, Bash)'],
     ['', 'unknown tool "" to serve (known: Read, Glob, Grep, Edit, Write, Bash)'],
   ])('%j is refused', (name, message) => {
     expect(() => names([], ['Read', name])).toThrow(message);

@@ -16,7 +16,7 @@ import { configPlace } from '../config-place.ts';
 function place(initial = EMPTY_RULES) {
   const made = configPlace();
   const notes: string[] = [];
-  const store = fileRuleStore({ world: made.world(), initial, note: (text) => notes.push(text) });
+  const store = fileRuleStore({ context: made.world(), initial, note: (text) => notes.push(text) });
   const local = join(made.project, '.toolplane/settings.local.json');
   return { ...made, store, notes, local };
 }
@@ -222,7 +222,7 @@ test('the nearest file there is takes the rule; what is taken away goes from all
   }) as [string, string];
   const cwd = join(project, 'sub', 'deep');
   mkdirSync(cwd);
-  const store = fileRuleStore({ world: world({}, cwd), initial: EMPTY_RULES });
+  const store = fileRuleStore({ context: world({}, cwd), initial: EMPTY_RULES });
   await store.apply([allow('localSettings', 'Bash', 'pwd')]);
   expect([json(far).permissions.allow, json(near).permissions.allow]).toEqual([
     ['Bash(ls)'],
@@ -236,7 +236,7 @@ test('in a person’s own home there is no project to write to', async () => {
   const { userHome, world } = configPlace();
   const notes: string[] = [];
   const store = fileRuleStore({
-    world: world({}, userHome),
+    context: world({}, userHome),
     initial: EMPTY_RULES,
     note: (text) => notes.push(text),
   });

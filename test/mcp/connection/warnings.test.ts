@@ -52,9 +52,9 @@ describe('warnings', () => {
   test('each fault is told once, and not more than a few hundred', () => {
     const told: string[] = [];
     const warnings = new UniqueWarnings((message) => void told.push(message));
-    for (const message of ['a', 'b', 'a']) warnings.tell(message);
+    for (const message of ['a', 'b', 'a']) warnings.report(message);
     expect(told).toEqual(['a', 'b']);
-    for (let at = 0; at < 1_000; at++) warnings.tell(`fault ${at}`);
+    for (let at = 0; at < 1_000; at++) warnings.report(`fault ${at}`);
     expect(told).toHaveLength(201);
     expect(told.at(-1)).toBe('what it lists has more than 200 faults; the others are not told one by one');
   });

@@ -141,7 +141,7 @@ export function startExplain(asks: ExplainRequest, env: NodeJS.ProcessEnv): Prom
     const servers = readyEntries(serversToAsk(configuration, request));
     const call = await realCall(configuration, request);
     const answer = (asked: Asked) =>
-      tell(session, explainRequest(configuration, request, { ...asked, call }));
+      print(session, explainRequest(configuration, request, { ...asked, call }));
     if (Object.keys(servers).length === 0) return answer({ statuses: {} });
     const needed = { servers, configuration, format: request.format };
     return withHost(needed, env, async ({ host, warnings }) => {
@@ -184,7 +184,7 @@ function configurationOf(
     : readConfiguration(session.context, wanted);
 }
 
-async function tell(
+async function print(
   session: Session,
   { document, pieces, code }: ReturnType<typeof explainRequest>,
 ): Promise<number> {

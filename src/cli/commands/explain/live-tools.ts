@@ -77,7 +77,7 @@ export function liveTools(
       },
     ];
   });
-  const meant = nearestToolName(
+  const suggestion = nearestToolName(
     wanted,
     live.map(({ name }) => name),
   );
@@ -88,7 +88,7 @@ export function liveTools(
     tools: live,
     dropped,
     builtIns: BUILT_IN_NAMES,
-    ...(meant !== undefined && { suggestion: meant }),
+    ...(suggestion !== undefined && { suggestion }),
   };
 }
 

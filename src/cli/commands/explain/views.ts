@@ -109,8 +109,8 @@ function connectionText(connection: ConnectionRow | 'not asked'): string {
   const { state, lastError, serverInfo, era, protocolVersion, tools, stderr } = connection;
   if (state !== 'connected') {
     const stderrText = stderrDetail(lastError ?? '', stderr ?? []);
-    const said = stderrText === undefined ? '' : `; its last words: ${stderrText}`;
-    return `${state}${lastError === undefined ? '' : `: ${lastError}`}${said}`;
+    const stderrNote = stderrText === undefined ? '' : `; its last words: ${stderrText}`;
+    return `${state}${lastError === undefined ? '' : `: ${lastError}`}${stderrNote}`;
   }
   return [
     'connected',
@@ -236,16 +236,18 @@ const LIMITS: Readonly<Record<LimitRow['limit'], string>> = {
   idle: 'silence',
 };
 
-function placed({ by, candidates: said }: LimitRow, detail: 'brief' | 'whole'): string {
-  const at = said.find(({ isActive }) => isActive)?.at;
+function placed({ by, candidates }: LimitRow, detail: 'brief' | 'whole'): string {
+  const at = candidates.find(({ isActive }) => isActive)?.at;
   const beaten =
-    detail === 'whole' ? 0 : said.filter((it) => !it.isActive && !it.isPending && it.at !== undefined).length;
+    detail === 'whole'
+      ? 0
+      : candidates.filter((it) => !it.isActive && !it.isPending && it.at !== undefined).length;
   const beats = beaten === 0 ? '' : `, which beats ${beaten === 1 ? 'another' : `${beaten} others`}`;
   return `${by}${at ? ` at ${formatLocation(at)}` : ''}${beats}`;
 }
 
-function beatenRows({ candidates: said }: LimitRow): string[][] {
-  return said
+function beatenRows({ candidates }: LimitRow): string[][] {
+  return candidates
     .filter(({ isActive }) => !isActive)
     .map(({ ms, by, at, isPending }) => [
       isPending ? '  idle' : '  beaten',

@@ -164,7 +164,7 @@ export function startApprove(
     if (pending.length === 0 && (!decisions || (request.all && !request.settings)))
       return nothingWaits(session, configuration);
     if (decisions) return decide(session, decisions);
-    if (format === 'json' || !processTerminal(env).isInteractive) throw nobodyToAsk(pending);
+    if (format === 'json' || !processTerminal(env).isInteractive) throw approvalRequired(pending);
     const trust = trustable(configuration);
     const end = await askToApprove(pending, 'directory' in trust ? trust.directory : undefined, env);
     if (typeof end !== 'number') return decide(session, end);
@@ -201,9 +201,9 @@ function stated(
     const rejected = names.length > 0 ? rejectedEntries(configuration, names) : servers;
     return { approved: [], rejected, settings: [], rejectedSettings: files };
   }
-  const named = names.length > 0 ? namedEntries(configuration, names) : { meant: servers, waiting: [] };
+  const named = names.length > 0 ? namedEntries(configuration, names) : { shown: servers, waiting: [] };
   return {
-    approved: named.meant,
+    approved: named.shown,
     rejected: [],
     settings: files,
     rejectedSettings: [],
@@ -218,7 +218,7 @@ function trustedRoot(configuration: Configuration): string {
   return trust.directory;
 }
 
-function nobodyToAsk(pending: readonly Pending[]): UsageError {
+function approvalRequired(pending: readonly Pending[]): UsageError {
   const what = pending.map((it) => (it.kind === 'server' ? it.written.name : it.source.label));
   return new UsageError(
     `no terminal to ask about ${listed(what)}; name the servers, or use --settings or --all`,

@@ -45,7 +45,7 @@ export function allPending(configuration: Configuration): Pending[] {
 export function namedEntries(
   configuration: Configuration,
   names: readonly string[],
-): { readonly meant: readonly WrittenServer[]; readonly waiting: readonly WrittenServer[] } {
+): { readonly shown: readonly WrittenServer[]; readonly waiting: readonly WrittenServer[] } {
   const all = [...new Set(names)].map((name) => {
     const own = entriesOfProject(configuration, name);
     const chosen = shownOf(configuration, own);
@@ -53,9 +53,9 @@ export function namedEntries(
       const why = chosen.fault ? formatDiagnostic(chosen.fault) : whereText(chosen);
       throw new UsageError(`"${name}" is broken and cannot be approved: ${why}`);
     }
-    return { meant: chosen, waiting: own.filter((it) => it !== chosen && isUndecided(configuration, it)) };
+    return { shown: chosen, waiting: own.filter((it) => it !== chosen && isUndecided(configuration, it)) };
   });
-  return { meant: all.map(({ meant: chosen }) => chosen), waiting: all.flatMap(({ waiting }) => waiting) };
+  return { shown: all.map(({ shown: chosen }) => chosen), waiting: all.flatMap(({ waiting }) => waiting) };
 }
 
 /** Every entry of these names: rejecting a name rejects all its entries. */

@@ -64,8 +64,8 @@ export function toNetworkError(failure: unknown): unknown {
   }
   if (failure instanceof HttpError || failure instanceof HostError || typeof code !== 'string')
     return failure;
-  const said = redactText(messageOf(failure) || code);
-  const message = said.includes(code) || code.startsWith('UND_ERR') ? said : `${said} (${code})`;
+  const text = redactText(messageOf(failure) || code);
+  const message = text.includes(code) || code.startsWith('UND_ERR') ? text : `${text} (${code})`;
   return new HttpError(message, { code, wasSent: !isBeforeSending(code, failure), cause: failure });
 }
 

@@ -184,8 +184,8 @@ function isForTransport(kind: HttpKind, { method, status, hadSession }: Response
 function refusal(answer: ResponseFacts): HttpError {
   const { method, status, type, text, retryAfterMs, hadSession, challenge } = answer;
   const again = retryAfterMs === undefined ? '' : ` and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
-  const said = type.includes('html') ? '' : excerpt(text);
-  return new HttpError(`it answered ${status}${again}${said === '' ? '' : `: ${said}`}`, {
+  const bodyText = type.includes('html') ? '' : excerpt(text);
+  return new HttpError(`it answered ${status}${again}${bodyText === '' ? '' : `: ${bodyText}`}`, {
     code: 'http-status',
     status,
     wasSent: true,
@@ -199,8 +199,8 @@ function refusal(answer: ResponseFacts): HttpError {
 
 function unusableResponse({ status, type, text, hadSession }: ResponseFacts, wanted: string): HttpError {
   const what = text === '' || status === 202 || status === 204 ? 'nothing' : type || 'something untyped';
-  const said = excerpt(text);
-  const message = `it answered ${status} with ${what} instead of ${wanted}${said === '' ? '' : ` ("${said}")`}; check "url"`;
+  const bodyText = excerpt(text);
+  const message = `it answered ${status} with ${what} instead of ${wanted}${bodyText === '' ? '' : ` ("${bodyText}")`}; check "url"`;
   return new HttpError(message, { code: 'bad-answer', status, wasSent: true, hadSession });
 }
 /** Headers as the official transports read them. */

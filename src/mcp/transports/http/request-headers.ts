@@ -98,10 +98,11 @@ export async function runHeadersHelper(
   if (end === 'stopped') throw fail(STOPPED);
   if (end === 'late') throw fail(`did not finish within ${limitMs} ms`);
   if (end === 'long') throw fail(`printed more than ${LIMIT_BYTES} bytes`);
-  const said = lastLine === '' ? '' : `; it said: ${context.secrets?.mask(lastLine) ?? redactText(lastLine)}`;
+  const stderrText =
+    lastLine === '' ? '' : `; it said: ${context.secrets?.mask(lastLine) ?? redactText(lastLine)}`;
   if (end !== 0) {
     throw fail(
-      `${typeof end === 'number' ? `ended with exit code ${end}` : 'could not be run'}${said}; run it by hand`,
+      `${typeof end === 'number' ? `ended with exit code ${end}` : 'could not be run'}${stderrText}; run it by hand`,
     );
   }
   const headers = parseHelperOutput(printed);

@@ -51,7 +51,11 @@ describe('find tool', () => {
 
   test.each([
     ['serch', {}, 'server docs has no tool "serch"; did you mean "search"? (available: a.b, search)'],
-    ['mcp__docs__serch', {}, 'server docs has no tool "serch"; did you mean "search"? (available: a.b, search)'],
+    [
+      'mcp__docs__serch',
+      {},
+      'server docs has no tool "serch"; did you mean "search"? (available: a.b, search)',
+    ],
     ['x', {}, 'server docs has no tool "x" (available: a.b, search)'],
     [
       'drop',

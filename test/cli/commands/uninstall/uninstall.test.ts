@@ -144,7 +144,7 @@ test('a mode and directories that were allowed are taken out again', async () =>
   const { project, home, world, write } = place;
   const team = write(join(project, '.toolplane', 'settings.json'), { permissions: { defaultMode: 'plan' } });
   trustDirectory(home, project);
-  const store = fileRuleStore({ world: world(), initial: EMPTY_RULES });
+  const store = fileRuleStore({ context: world(), initial: EMPTY_RULES });
   for (const destination of ['localSettings', 'projectSettings'] as const)
     await store.apply([
       { type: 'setMode', mode: 'acceptEdits', destination },
