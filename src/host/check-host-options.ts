@@ -169,7 +169,9 @@ function check(given: object, checks: Readonly<Record<string, Check>>, prefix: s
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(checks, name)) {
       const similar = nearest(name, Object.keys(checks));
-      throw refusal(`"${prefix}${name}" is no option${similar ? `; did you mean "${prefix}${similar}"?` : ''}`);
+      throw refusal(
+        `"${prefix}${name}" is no option${similar ? `; did you mean "${prefix}${similar}"?` : ''}`,
+      );
     }
     const [what, holds] = checks[name] as Check;
     if (value !== undefined && !holds(value)) throw refusal(`"${prefix}${name}" must be ${what}`);
