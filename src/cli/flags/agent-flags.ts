@@ -206,7 +206,7 @@ function readOptions(values: FlagValues): Options {
 }
 
 /** Flags of the built-in agent that make it report more than other agents do. */
-const OWN_FLAGS = { 'tool-marks': null, 'tell-decisions': null };
+const OWN_FLAGS = { 'tool-marks': null, 'report-decisions': null };
 
 /** Without these flags the agent's own system prompt is used. */
 function systemPrompt({
