@@ -110,7 +110,7 @@ const PURE = [
   'src/agent/results/fit-pieces.ts',
   'src/agent/results/binary.ts',
   'src/agent/results/images.ts',
-  'src/agent/results/spill.ts',
+  'src/agent/results/long-text.ts',
   'src/agent/results/tool-result.ts',
   'src/agent/results/limit.ts',
   'src/agent/results/pieces.ts',

@@ -2,7 +2,7 @@ import { matchesCall } from '../../permissions/match.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { BuiltInContext, ResourceReader } from '../builtins/built-in.ts';
 import { failedOutcome, type ToolOutcome } from '../loop/run-calls.ts';
-import { type ResultSource, resultSource } from '../results/result-store.ts';
+import { type ResultSource, resultSource } from '../results/result-files.ts';
 import { contentsToModel, failureToModel } from '../results/to-model.ts';
 import type { CallContext, SessionContext } from './call-context.ts';
 import { workspaceOf } from './decide-call.ts';

@@ -18,7 +18,7 @@ import type { BackgroundProcesses } from '../builtins/shell/background-processes
 import type { WakeQueue } from '../builtins/wake-queue.ts';
 import type { LoopConfig } from '../loop/loop.ts';
 import type { Model, ModelMessage } from '../models/model.ts';
-import type { ResultKeeping } from '../results/result-store.ts';
+import type { ResultKeeping } from '../results/result-files.ts';
 import type { AgentIdentity, PoolCall } from './pool-call.ts';
 
 /** What the calls of one agent's turn work with. */

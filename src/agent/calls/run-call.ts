@@ -4,7 +4,7 @@ import { callTool, type ServerCall } from '../../mcp/calls/call-tool.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { failedOutcome, INTERRUPTED, type ToolOutcome } from '../loop/run-calls.ts';
-import { type ResultSource, resultSource } from '../results/result-store.ts';
+import { type ResultSource, resultSource } from '../results/result-files.ts';
 import { blockPieces, contentOf, failureToModel, toModel } from '../results/to-model.ts';
 import { jsonText, toProgram } from '../results/tool-result.ts';
 import { builtInContext } from './built-in-context.ts';

@@ -1,7 +1,7 @@
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { checkImage, isImageType } from './images.ts';
 import type { Piece, SavedFile, TextPiece } from './pieces.ts';
-import type { ResultSource } from './result-store.ts';
+import type { ResultSource } from './result-files.ts';
 
 /**
  * Keeps binary data in a file. What a model can look at is an image as well; anything else it is told of in words. What

@@ -1,4 +1,5 @@
 import { imageCost, previewSize, type ResultLimit, sizeOf } from './limit.ts';
+import { spill } from './long-text.ts';
 import {
   besideImage,
   type ImagePiece,
@@ -9,8 +10,7 @@ import {
   type TextPiece,
   textOf,
 } from './pieces.ts';
-import type { ResultSource } from './result-store.ts';
-import { spill } from './spill.ts';
+import type { ResultSource } from './result-files.ts';
 
 /**
  * The pieces as blocks that fit the limit together. The largest texts go, all of them to one file, and how they begin

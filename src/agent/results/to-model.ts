@@ -3,7 +3,7 @@ import { truncate } from '../../base/text/display-text.ts';
 import { saveBinary } from './binary.ts';
 import { fitPieces } from './fit-pieces.ts';
 import { insteadOfImage, isBlank, type ModelContent, type Piece, textOf } from './pieces.ts';
-import type { ResultSource } from './result-store.ts';
+import type { ResultSource } from './result-files.ts';
 import { jsonText, parseResult } from './tool-result.ts';
 
 /**

@@ -15,7 +15,7 @@ import { isMcpToolName } from '../../protocol/tool-name.ts';
 import type { SessionContext } from '../calls/call-context.ts';
 import { calledTools, ToolDisclosure } from '../calls/tool-disclosure.ts';
 import { NO_USAGE, addUsage as sumUsage } from '../loop/loop.ts';
-import { poolSource } from '../turn/pool-source.ts';
+import { poolSource } from '../turn/agent-tools.ts';
 import { failedTurnMessage, takeTurn } from '../turn/take-turn.ts';
 import { type AgentDefinition, GENERAL_PURPOSE } from './agent-definition.ts';
 import { serveRequest } from './control-requests.ts';

@@ -27,7 +27,7 @@ import {
   type ResultKeeping,
   realDirectory,
   temporaryStore,
-} from '../results/result-store.ts';
+} from '../results/result-files.ts';
 import { serverRequestHandlers } from './server-requests.ts';
 import type { SessionOptions } from './session.ts';
 import type { SessionStateTracker } from './turn-queue.ts';

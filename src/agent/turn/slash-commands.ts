@@ -7,7 +7,7 @@ import type { UserBlock } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
 import type { SessionContext } from '../calls/call-context.ts';
-import { resultSource } from '../results/result-store.ts';
+import { resultSource } from '../results/result-files.ts';
 import { toModel } from '../results/to-model.ts';
 import type { Session } from '../session/session.ts';
 

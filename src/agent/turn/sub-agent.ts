@@ -14,7 +14,7 @@ import type { LoopEvent } from '../loop/loop.ts';
 import { failedOutcome, type ToolOutcome } from '../loop/run-calls.ts';
 import type { ModelMessage } from '../models/model.ts';
 import type { AgentDefinition } from '../session/agent-definition.ts';
-import { connectedServers, isInherited, poolSource, serversFor } from './pool-source.ts';
+import { connectedServers, isInherited, poolSource, serversFor } from './agent-tools.ts';
 import { runAgent } from './run-agent.ts';
 
 /** What a sub-agent takes from the agent that delegates to it. */

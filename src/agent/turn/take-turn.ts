@@ -9,7 +9,7 @@ import type { Agent } from '../calls/call-context.ts';
 import { NO_USAGE } from '../loop/loop.ts';
 import { allServerStatus } from '../session/server-status.ts';
 import type { Session } from '../session/session.ts';
-import { connectedServers } from './pool-source.ts';
+import { connectedServers } from './agent-tools.ts';
 import { runAgent, type TurnEnd } from './run-agent.ts';
 import { expandCommand, listCommands } from './slash-commands.ts';
 

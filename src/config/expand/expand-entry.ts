@@ -9,7 +9,7 @@ import { messageOf } from '../../protocol/sdk-error.ts';
 import { type ExternalServerEntry, findEntryError } from '../../protocol/server-entry.ts';
 import type { Configuration } from '../configuration.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
-import { type Part, parseTemplate } from './template.ts';
+import { type Part, parseTemplate } from './parse-template.ts';
 
 /** Who knows what a name stands for. */
 export type Lookup = {

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { visibleText } from '../../base/text/display-text.ts';
 import { redactText } from '../../base/text/redact.ts';
-import { literalText } from '../expand/template.ts';
+import { literalText } from '../expand/parse-template.ts';
 import type { ImportContext, ImportFile, Rewritten } from './importer.ts';
 
 /** What any system calls a variable, and `${NAME}` takes. */

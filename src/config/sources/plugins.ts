@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isRecord } from '../../base/json-value.ts';
 import { visibleText } from '../../base/text/display-text.ts';
 import type { ConfigContext } from '../config-context.ts';
-import { literalText } from '../expand/template.ts';
+import { literalText } from '../expand/parse-template.ts';
 import { formatKeyPath } from '../files/diagnostics.ts';
 import { readDocument } from '../files/read-document.ts';
 import type { ConfigDiagnostic, Source } from '../model.ts';

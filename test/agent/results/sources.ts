@@ -4,7 +4,7 @@ import {
   type ResultSource,
   type ResultStore,
   resultSource,
-} from '../../../src/agent/results/result-store.ts';
+} from '../../../src/agent/results/result-files.ts';
 
 export const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { keepResults, lastingStore } from '../../../src/agent/results/result-store.ts';
+import { keepResults, lastingStore } from '../../../src/agent/results/result-files.ts';
 import { expandCommand, listCommands, promptCommands } from '../../../src/agent/turn/slash-commands.ts';
 import type { PromptMessage } from '../../../src/mcp/features/feature-results.ts';
 import type { Features } from '../../../src/mcp/features/features.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Part, parseTemplate } from '../../../src/config/expand/template.ts';
+import { type Part, parseTemplate } from '../../../src/config/expand/parse-template.ts';
 import type { ImportContext, ImportFile } from '../../../src/config/import/importer.ts';
 import { AFTER_DOLLAR, bracedText, dollarText, editorText } from '../../../src/config/import/variables.ts';
 

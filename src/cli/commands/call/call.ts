@@ -16,10 +16,10 @@ import { endLine, partsText, resultParts } from '../../output/content-parts.ts';
 import { CommandFailed, ExitCode, UsageError } from '../../output/failure.ts';
 import { jsonDocument } from '../../output/format.ts';
 import { makeDirectory, saveParts } from '../../output/save-parts.ts';
-import { parseArguments } from './arguments.ts';
+import { parseArguments } from './convert-arguments.ts';
 import { answerElicitation } from './elicitation.ts';
 import { callTarget, findTool } from './find-tool.ts';
-import { type Input, readInput } from './input.ts';
+import { type Input, readInput } from './read-arguments.ts';
 import { schemaError, validateArguments } from './validate.ts';
 
 const HELP = `

@@ -4,7 +4,7 @@ import { isRecord } from '../../../base/json-value.ts';
 import { compilePattern } from '../../../base/text/patterns.ts';
 import { stepInto } from '../../../pool/schema/references.ts';
 import type { JsonSchema } from '../../../protocol/mcp.ts';
-import { formatValue, unknownText } from './arguments.ts';
+import { formatValue, unknownText } from './convert-arguments.ts';
 import { formatChoices, formatTypes, SchemaForms } from './schema-forms.ts';
 
 /** Servers supply schemas: what is larger or takes longer is left to the server to check. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { lastingStore } from '../../../../src/agent/results/result-store.ts';
+import { lastingStore } from '../../../../src/agent/results/result-files.ts';
 import { Transcript } from '../../../../src/agent/transcript/transcript.ts';
 import { fileSecretStore } from '../../../../src/config/secrets/secret-store.ts';
 import { cachePath, writeCache } from '../../../../src/config/sources/connectors.ts';

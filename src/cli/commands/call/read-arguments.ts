@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { isRecord } from '../../../base/json-value.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { jsonFault } from '../../flags/json-flag.ts';
-import type { Given } from './arguments.ts';
+import type { Given } from './convert-arguments.ts';
 
 /** The parsed words of a call, with stdin and files read. */
 export type Input = {

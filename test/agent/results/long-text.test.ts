@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { indentJson, splitText } from '../../../src/agent/results/spill.ts';
+import { indentJson, splitText } from '../../../src/agent/results/long-text.ts';
 
 describe('indent json', () => {
   test.each([

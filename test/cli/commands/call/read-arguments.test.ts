@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { parseWords, readInput } from '../../../../src/cli/commands/call/input.ts';
+import { parseWords, readInput } from '../../../../src/cli/commands/call/read-arguments.ts';
 import { jsonFile } from '../../support/json-file.ts';
 
 describe('read input', () => {

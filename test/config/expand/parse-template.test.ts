@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { literalText, type Part, parseTemplate } from '../../../src/config/expand/template.ts';
+import { literalText, type Part, parseTemplate } from '../../../src/config/expand/parse-template.ts';
 
 const text = (it: string): Part => ({ kind: 'text', text: it });
 const variable = (name: string, ...otherwise: Part[]): Part => ({ kind: 'variable', name, otherwise });

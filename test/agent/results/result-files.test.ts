@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { extensionOf } from '../../../src/agent/results/binary.ts';
-import { lastingStore, temporaryStore } from '../../../src/agent/results/result-store.ts';
+import { lastingStore, temporaryStore } from '../../../src/agent/results/result-files.ts';
 import { temporaryRoot } from '../transcript/sessions.ts';
 
 test('bytes are kept for their owner only, and the same ones once', async () => {

@@ -1,7 +1,7 @@
 import { saveBytes } from './binary.ts';
 import { headOf, previewSize, type ResultLimit, sizeOf, tailOf } from './limit.ts';
 import { type TextPiece, textOf } from './pieces.ts';
-import type { ResultSource } from './result-store.ts';
+import type { ResultSource } from './result-files.ts';
 
 /** `Read` cuts longer lines, so they are broken up if they are JSON. */
 const LONG_LINE = 2_000;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseArguments } from '../../../../src/cli/commands/call/arguments.ts';
+import { parseArguments } from '../../../../src/cli/commands/call/convert-arguments.ts';
 
-import { parseWords } from '../../../../src/cli/commands/call/input.ts';
+import { parseWords } from '../../../../src/cli/commands/call/read-arguments.ts';
 import type { JsonSchema } from '../../../../src/protocol/mcp.ts';
 
 const build = (words: readonly string[], schema: JsonSchema, base = {}) =>
