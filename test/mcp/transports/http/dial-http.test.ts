@@ -128,7 +128,7 @@ describe('dial http', () => {
     const web = await startWeb();
     await web[Symbol.asyncDispose]();
     const failure = await unreached({ type: 'http', url: web.url });
-    expect(failure).toMatchObject({ name: 'HttpFault', code: 'ECONNREFUSED', wasSent: false });
+    expect(failure).toMatchObject({ name: 'HttpError', code: 'ECONNREFUSED', wasSent: false });
   });
 
   test.each(['not a url', 'http://user:secret@127.0.0.1/'])(
@@ -233,7 +233,7 @@ describe('dial sse', () => {
   test('a message that is refused fails its call alone', async () => {
     await using web = await startSse();
     await using far = await reach({ type: 'sse', url: web.url });
-    await expect(far.call('refused')).rejects.toMatchObject({ name: 'HttpFault', status: 500 });
+    await expect(far.call('refused')).rejects.toMatchObject({ name: 'HttpError', status: 500 });
     expect((await far.call('t')).content).toEqual([{ type: 'text', text: '{}' }]);
   });
 
@@ -276,7 +276,7 @@ describe('dial sse', () => {
     await using web = await startWeb((_, response) =>
       response.writeHead(status, { 'content-type': type }).end('no'),
     );
-    expect(await unreached({ type: 'sse', url: web.url })).toMatchObject({ name: 'HttpFault', status });
+    expect(await unreached({ type: 'sse', url: web.url })).toMatchObject({ name: 'HttpError', status });
     expect(web.seen).toHaveLength(1);
   });
 

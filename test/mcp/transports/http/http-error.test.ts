@@ -14,7 +14,7 @@ test.each([
   ['UND_ERR_SOCKET', true],
   ['EPIPE', true],
 ])('after %s the request was sent: %s', (code, wasSent) => {
-  expect(toNetworkError(failed(code))).toMatchObject({ name: 'HttpFault', code, wasSent, hadSession: false });
+  expect(toNetworkError(failed(code))).toMatchObject({ name: 'HttpError', code, wasSent, hadSession: false });
 });
 
 test.each([

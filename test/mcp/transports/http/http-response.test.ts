@@ -37,7 +37,7 @@ describe('answers', () => {
     const { failure, calls } = await callFailure((_, response) =>
       response.writeHead(503, { 'retry-after': '2' }).end('busy'),
     );
-    expect(failure).toMatchObject({ name: 'HttpFault', status: 503, retryAfterMs: 2000, wasSent: true });
+    expect(failure).toMatchObject({ name: 'HttpError', status: 503, retryAfterMs: 2000, wasSent: true });
     expect(calls).toBe(2);
   });
 

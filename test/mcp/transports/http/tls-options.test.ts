@@ -47,7 +47,7 @@ describe('a server with a certificate of our own authority', () => {
     const options = { ...own.server, ca: own.ca, requestCert: true, rejectUnauthorized: true };
     await using web = await startWeb(good, options);
     const tls = { ca: own.ca };
-    expect(await unreached({ type: 'http', url: web.url, tls })).toMatchObject({ name: 'HttpFault' });
+    expect(await unreached({ type: 'http', url: web.url, tls })).toMatchObject({ name: 'HttpError' });
     await using far = await reach({ type: 'http', url: web.url, tls: { ...tls, ...own.client } });
     await far.call('t');
   });
@@ -73,7 +73,7 @@ describe('through a proxy of the environment', () => {
     expect(new Set(proxy.seen)).toEqual(new Set([`CONNECT mcp.test:${web.port}`]));
     const { tls: _, ...untrusting } = entry;
     expect(await unreached(untrusting, testWorld({ env }))).toMatchObject({
-      name: 'HttpFault',
+      name: 'HttpError',
       wasSent: false,
     });
   });
@@ -93,7 +93,7 @@ describe('through a proxy of the environment', () => {
     await using proxy = await startProxy('Basic other');
     const env = { https_proxy: `http://${proxy.host}` };
     expect(await unreached({ type: 'http', url: 'https://mcp.test/' }, testWorld({ env }))).toMatchObject({
-      name: 'HttpFault',
+      name: 'HttpError',
       code: 'proxy',
       wasSent: false,
       message: expect.stringContaining('407'),
@@ -153,7 +153,7 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0 does not switch off verification', () =
     await using proxy = await startProxy();
     const world = testWorld({ env: { HTTPS_PROXY: `http://${proxy.host}` } });
     const failure = await unreached({ type: 'http', url: `https://mcp.test:${web.port}/mcp` }, world);
-    expect(failure).toMatchObject({ name: 'HttpFault', wasSent: false });
+    expect(failure).toMatchObject({ name: 'HttpError', wasSent: false });
     expect(web.seen).toEqual([]);
   });
 

@@ -182,7 +182,7 @@ describe('a server of this process that is at hand', () => {
   test('that is no server is refused by name', async () => {
     expect(await failure(entry({ nothing: true }))).toMatchObject({
       code: 'bad-config',
-      message: expect.stringContaining('"instance" is no MCP server'),
+      message: expect.stringContaining('"instance" is not an MCP server'),
     });
   });
 });

@@ -127,7 +127,7 @@ describe('a socket that does not open', () => {
     const helper = `echo '{"X-Key":"wrong"}'`;
     await using web = await startWs({ admits: (headers) => headers['x-key'] === 'right' });
     const entry = { type: 'ws' as const, url: web.url, headersHelper: helper };
-    expect(await unreached(entry)).toMatchObject({ name: 'HttpFault', status: 401 });
+    expect(await unreached(entry)).toMatchObject({ name: 'HttpError', status: 401 });
   });
 
   test('opens with the headers the helper gives the second time', async () => {
@@ -148,7 +148,7 @@ describe('a socket that does not open', () => {
     );
     await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
     const url = `ws://127.0.0.1:${(web.address() as AddressInfo).port}`;
-    expect(await unreached({ type: 'ws', url })).toMatchObject({ name: 'HttpFault', status });
+    expect(await unreached({ type: 'ws', url })).toMatchObject({ name: 'HttpError', status });
     web.closeAllConnections();
     web.close();
   });
@@ -186,7 +186,7 @@ test('a plain WebSocket goes through a tunnel too, and a proxy that refuses is n
   expect((await far.call('act', { what: 'hi' })).content).toEqual(text('hi'));
   await using shut = await startProxy('Basic other');
   expect(await unreached({ type: 'ws', url }, testWorld({ env: { HTTP_PROXY: shut.host } }))).toMatchObject({
-    name: 'HttpFault',
+    name: 'HttpError',
     wasSent: false,
     message: `the proxy ${shut.host} answered 407`,
   });
