@@ -277,7 +277,9 @@ test('lines through a pipe are answered one after the other, without escape sequ
     stderr:
       "toolplane: mcp__deploy__trigger was denied because this run is non-interactive; allow it with --allowedTools 'mcp__deploy__trigger'\n",
   });
-  expect(stdout).toMatch(/mcp__deploy__trigger[\s\S]*⊘ denied mcp__deploy__trigger[\s\S]*it was denied/);
+  expect(stdout).toMatch(
+    /mcp__deploy__trigger[\s\S]*⊘ denied mcp__deploy__trigger[\s\S]*\nmcp__deploy__trigger: denied\n/,
+  );
   expect(stdout).not.toContain('\u001b');
 });
 
@@ -348,8 +350,12 @@ test('a server that failed is told once, with its fault', async () => {
 });
 
 test.each([
-  ['a rule', ['--disallowedTools', 'Bash(rm *'], "error: --disallowedTools 'Bash(rm *' is no rule"],
-  ['a file', ['--mcp-config', './nope'], 'error: --mcp-config ./nope: there is no such file'],
+  [
+    'a rule',
+    ['--disallowedTools', 'Bash(rm *'],
+    "error: --disallowedTools 'Bash(rm *' is not a rule; use Tool or Tool(pattern)",
+  ],
+  ['a file', ['--mcp-config', './nope'], 'error: --mcp-config ./nope: no such file; check the path'],
 ])('%s that cannot be used is named with its flag: exit code 2', async (_, args, message) => {
   const { code, stdout, stderr } = await runCli(['--model', 'rehearsal', ...args]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -59,7 +59,7 @@ test('what the server does not have is exit code 1 with its own words', async ()
 });
 
 test.each([
-  ['a word nobody knows', ['rad'], /unknown word 'rad'; did you mean read\?/],
+  ['a word nobody knows', ['rad'], /unknown action 'rad'; did you mean read\?/],
   ['too few words', ['read', 'odd'], /resources read takes <server> <uri>/],
 ])('%s is exit code 2', async (_, words, message) => {
   const { code, stderr } = await runCli(['resources', ...words, ...ODD]);

@@ -293,14 +293,14 @@ describe('run', () => {
       /Allowed choices are text, json, stream-json/,
     ],
     ['an unknown mode', ['run', 'hi', '--permission-mode', 'yolo'], /Allowed choices are default/],
-    ['an unknown word', ['run', 'hi', '--tool-search', 'bogus'], /It takes on, off, auto/],
-    ['no number', ['run', 'hi', '--max-turns', 'many'], /whole number, 1 or more/],
+    ['an unknown word', ['run', 'hi', '--tool-search', 'bogus'], /Expected on, off, auto/],
+    ['no number', ['run', 'hi', '--max-turns', 'many'], /Expected an integer, 1 or more/],
     [
       'no rule',
       ['run', 'hi', '--disallowedTools', 'Bash(rm *'],
-      /--disallowedTools 'Bash\(rm \*' is no rule/,
+      /--disallowedTools 'Bash\(rm \*' is not a rule/,
     ],
-    ['no file', ['run', 'hi', '--mcp-config', './nope'], /--mcp-config \.\/nope: there is no such file/],
+    ['no file', ['run', 'hi', '--mcp-config', './nope'], /--mcp-config \.\/nope: no such file/],
     ['an unknown flag', ['run', 'hi', '--modle', 'x'], /Did you mean --model\?/],
   ])('%s is misuse: exit code 2', async (_, args, message) => {
     const { code, stdout, stderr } = await runCli(args);
@@ -370,8 +370,8 @@ describe('run', () => {
     const place = { cwd: home, env: { HOME: home } };
     const run = (...more: string[]) => runCli([...REHEARSE, '--verbose', ...more, 'list tools'], '', place);
     const first = await run();
-    const [, id = ''] = /^session ([\w-]{36}): --resume \1 resume it with\n$/m.exec(first.stderr) ?? [];
-    expect(first.stderr.endsWith(`--resume ${id} resume it with\n`)).toBe(true);
+    const [, id = ''] = /^session ([\w-]{36}): resume it with --resume \1\n$/m.exec(first.stderr) ?? [];
+    expect(first.stderr.endsWith(`resume it with --resume ${id}\n`)).toBe(true);
     const second = await run('--resume', id);
     expect({ code: second.code, stderr: second.stderr }).toEqual({ code: 0, stderr: first.stderr });
     const unkept = await run('--no-session-persistence');
@@ -458,8 +458,8 @@ describe('run', () => {
       });
       const named =
         tools.length === 1
-          ? `1 tool call was denied: ${tools[0]}; allow it by a rule, or`
-          : '2 tool calls were denied: Bash (2 times); allow them by rules, or';
+          ? `1 tool call was denied: ${tools[0]}; allow it with a rule, or omit --fail-on-denied`
+          : '2 tool calls were denied: Bash (2 times); allow them with rules, or omit --fail-on-denied';
       expect(stderr).toContain(`toolplane: ${named}`);
     },
   );

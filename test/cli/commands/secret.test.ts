@@ -22,7 +22,7 @@ describe('secret', () => {
     const added = await run(place, ['set', 'github'], `${SECRET}\n`);
     expect(added).toEqual({
       code: 0,
-      stdout: `added github in ${fileOf(place)}; entries refer to it by \${secret:github}\n`,
+      stdout: `added github in ${fileOf(place)}; refer to it as \${secret:github}\n`,
       stderr: '',
     });
     expect(keptIn(place)).toEqual({ version: 1, secrets: { github: SECRET } });
@@ -43,8 +43,8 @@ describe('secret', () => {
   });
 
   test.each([
-    ['a value as a word', ['set', 'a', SECRET], 'not taken from the command line'],
-    ['a value after =', ['set', `a=${SECRET}`], 'not taken from the command line'],
+    ['a value as a word', ['set', 'a', SECRET], 'not accepted on the command line'],
+    ['a value after =', ['set', `a=${SECRET}`], 'not accepted on the command line'],
     ['a name that can be none', ['set', 'a/b'], 'the name of a secret must have 1 to 128 letters'],
     ['a word that is none', ['sett', 'a'], 'did you mean set?'],
   ])('%s is refused, and not shown again', async (_, args, fault) => {
@@ -57,7 +57,7 @@ describe('secret', () => {
 
   test.each<[string, string | Buffer, string]>([
     ['nothing', '\n', 'is empty'],
-    ['what is no text', Buffer.from([0x66, 0xff, 0xfe]), 'no UTF-8 text'],
+    ['what is no text', Buffer.from([0x66, 0xff, 0xfe]), 'not valid UTF-8'],
   ])('%s is no value', async (_, input, fault) => {
     const place = configPlace();
     const failed = await run(place, ['set', 'a', '--json'], input as string);
@@ -81,7 +81,7 @@ describe('secret', () => {
     expect(await run(place, ['list'])).toEqual({
       code: 0,
       stdout: 'secret  used by\ngithub  files, web\n',
-      stderr: 'toolplane: unknown secret other, which web refers to; run "toolplane secret set other"\n',
+      stderr: 'toolplane: secret other is not set, and web uses it; run "toolplane secret set other"\n',
     });
   });
 

@@ -119,17 +119,17 @@ test('it ends with the signal that ends it', async () => {
 });
 
 test.each([
-  ['a module that is not there', ['nowhere.ts'], /^toolplane: nowhere\.ts cannot load .*nowhere\.ts/],
-  ['a module that fails', [fixture('broken.ts')], /^toolplane: .*broken\.ts cannot load broken at load\n$/],
+  ['a module that is not there', ['nowhere.ts'], /^toolplane: cannot load nowhere\.ts: .*nowhere\.ts/],
+  ['a module that fails', [fixture('broken.ts')], /^toolplane: cannot load .*broken\.ts: broken at load\n$/],
   [
     'a module without a server',
     [fixture('nothing.ts')],
-    /^toolplane: .*nothing\.ts exports no tool server \(it exports answer\): export what createSdkMcpServer\(\) returns\n$/,
+    /^toolplane: .*nothing\.ts exports no tool server \(exports: answer\); export the result of createSdkMcpServer\(\)\n$/,
   ],
   [
     'an export that is none',
     [fixture('calc.ts'), '--export', 'notAServer'],
-    /has no tool server named "notAServer" \(it exports calc, notAServer, other\)/,
+    /has no tool server named "notAServer" \(exports: calc, notAServer, other\)/,
   ],
   ['an export that is missing', [fixture('calc.ts'), '--export', 'nope'], /has no tool server named "nope"/],
 ])('%s is one clear line and exit code 1', async (_, args, message) => {
