@@ -224,8 +224,9 @@ export function unknownMembers(entry: object): { readonly name: string; readonly
   const unknown = Object.keys(entry).filter((name) => !KNOWN.includes(name));
   return unknown.map((name, at) => {
     // An entry with more unknown members is not one with typos.
-    const meant = at < MAX_SUGGESTIONS ? (nearest(name, KNOWN) ?? nearest(`${name}Ms`, KNOWN)) : undefined;
-    return { name, ...(meant !== undefined && { meant }) };
+    const suggestion =
+      at < MAX_SUGGESTIONS ? (nearest(name, KNOWN) ?? nearest(`${name}Ms`, KNOWN)) : undefined;
+    return { name, ...(suggestion !== undefined && { suggestion }) };
   });
 }
 
