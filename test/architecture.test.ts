@@ -1,5 +1,5 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize, relative } from 'node:path';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
@@ -158,6 +158,46 @@ test('no source file is longer than 500 lines', () => {
   expect(long).toEqual([]);
 });
 
+test('src has at most 480 files, and no folder more than 15 entries', () => {
+  expect(sources.length).toBeLessThanOrEqual(480);
+  const folders = new Set(sources.flatMap((file) => parents(file)));
+  const crowded = [...folders]
+    .map((folder) => ({ folder, entries: readdirSync(join(ROOT, folder)).length }))
+    .filter(({ entries }) => entries > 15);
+  expect(crowded).toEqual([]);
+});
+
+/** Words for which the field has an established term; GLOSSARY.md and CONTRIBUTING.md name it. */
+const DIALECT = new Set(
+  `aside asleep fallen heal healed healing hear heard hears longest luck meant mend mended most patience pulse said say
+  shelf standing stormy tell tells told trouble troubles unheard waker weigh whoever wish wishes world worlds`.split(
+    /\s+/,
+  ),
+);
+
+/** Identifiers that contain such a word and mean something else. */
+const ESTABLISHED = new Set(['openWorldHint', 'openWorld', 'longest', 'longestFirst']);
+
+test('identifiers and file names use the vocabulary of the field', () => {
+  const found = sources
+    .filter((file) => file !== 'src/pool/search/tokenize.ts')
+    .flatMap((file) => {
+      // The table of irregular verb forms is data.
+      const identifiers = new Set([basename(file, '.ts'), ...identifiersOf(text(file))]);
+      return [...identifiers]
+        .filter((it) => !ESTABLISHED.has(it) && wordsOf(it).some((word) => DIALECT.has(word)))
+        .map((identifier) => `${file}: ${identifier}`);
+    });
+  expect(found).toEqual([]);
+});
+
+test('the check of identifiers sees parts of names, and neither comments nor strings', () => {
+  const source =
+    "/** told */ const isTold = `said ${sayIt(x)}`; // wish\nconst a = 'told'; MOST_BYTES; 'it\\'s told'";
+  const words = [...identifiersOf(source)].filter((it) => wordsOf(it).some((word) => DIALECT.has(word)));
+  expect(words).toEqual(['isTold', 'sayIt', 'MOST_BYTES']);
+});
+
 test('no default exports and no wildcard re-exports', () => {
   expect(sources.filter((file) => /^export (default|\*)/m.test(text(file)))).toEqual([]);
 });
@@ -187,6 +227,26 @@ function imports(): { from: string; to: string }[] {
       to: normalize(join(dirname(from), target as string)),
     }));
   });
+}
+
+/** Identifiers of a source, without comments and texts; the expressions inside template literals are read. */
+function identifiersOf(source: string): string[] {
+  const code = source.replace(
+    /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|(?<=[(,=:[!&|?{};\n]\s*)\/(?![/*])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/g,
+    (part) =>
+      part.startsWith('`') ? (part.match(/(?<=\$\{)[^}]*/g) ?? []).join(' ').replace(/'[^']*'/g, '') : ' ',
+  );
+  return code.match(/[A-Za-z_$][\w$]*/g) ?? [];
+}
+
+function wordsOf(identifier: string): string[] {
+  return (identifier.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []).map((word) => word.toLowerCase());
+}
+
+/** The folders that hold a file, from `src` down. */
+function parents(file: string): string[] {
+  const folder = dirname(file);
+  return folder === '.' ? [] : [...parents(folder), folder];
 }
 
 function layerOf(file: string): string | undefined {

@@ -26,10 +26,10 @@ export function spawnShell(surroundings: {
       detached: process.platform !== 'win32',
       stdio: 'pipe',
     });
-    const said = { stdout: '', stderr: '' };
+    const output = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {
-        said[name] = (said[name] + text).slice(0, MAX_OUTPUT_BYTES);
+        output[name] = (output[name] + text).slice(0, MAX_OUTPUT_BYTES);
       });
     }
     // A command that does not read its input closes the pipe: that is its own affair.
@@ -40,7 +40,7 @@ export function spawnShell(surroundings: {
     const release = child.pid === undefined ? undefined : killOnDeath(-child.pid);
     try {
       const code = await endOf(child);
-      return { code, ...said } satisfies CommandEnd;
+      return { code, ...output } satisfies CommandEnd;
     } finally {
       signal.removeEventListener('abort', kill);
       release?.();

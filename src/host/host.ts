@@ -332,8 +332,8 @@ function entryWarnings(servers: Readonly<Record<string, unknown>>): HostEvent[] 
 
 function warningsOf(server: string, entry: unknown): HostEvent[] {
   if (!isRecord(entry)) return [];
-  return unknownMembers(entry).map(({ name, suggestion: meant }) => {
-    const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+  return unknownMembers(entry).map(({ name, suggestion }) => {
+    const hint = suggestion === undefined ? '' : `; did you mean "${suggestion}"?`;
     return { type: 'warning', server, message: `unknown key "${name}" in its entry${hint}` };
   });
 }

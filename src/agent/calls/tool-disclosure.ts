@@ -60,8 +60,8 @@ export async function findTools(
   agent: Pick<Agent, 'pool' | 'index' | 'disclosure' | 'servers'>,
 ): Promise<FoundTools> {
   const pool = agent.pool();
-  const { disclosed: told, searchable } = agent.disclosure.divide(pool);
-  const disclosed = new Set(told);
+  const { disclosed: listed, searchable } = agent.disclosure.divide(pool);
+  const disclosed = new Set(listed);
   const { tools, unknown, unknownServer } = await searchPool(query, { limit }, { pool, index: agent.index });
   agent.disclosure.load(tools.map(({ name }) => name));
   return {

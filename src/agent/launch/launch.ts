@@ -178,7 +178,7 @@ const RETRY_ERRORS: Readonly<Record<ModelErrorCode, string>> = {
 export function launchRules(
   flags: AgentFlags,
   rules: readonly Rule[],
-  { context: world, settings }: Configuration,
+  { context, settings }: Configuration,
   location: Pick<LaunchEnvironment, 'cwd' | 'home'> & { note(text: string): void },
 ): FileRuleStore {
   const configured = absoluteRules(settings, location);
@@ -188,7 +188,7 @@ export function launchRules(
     source: 'cliArg' as const,
   }));
   return fileRuleStore({
-    context: world,
+    context,
     note: location.note,
     initial: {
       rules,

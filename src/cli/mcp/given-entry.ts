@@ -151,8 +151,8 @@ function ofEntry(name: string, value: unknown): GivenEntry {
     const hints = isMap(value) ? ['give only the value of the name'] : foreignMembers(name, value);
     return faulty([fault.message, ...hints].join('; '));
   }
-  const notes = unknownMembers(normalizeEntry(value).entry).map(({ name: member, suggestion: meant }) => {
-    const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+  const notes = unknownMembers(normalizeEntry(value).entry).map(({ name: member, suggestion }) => {
+    const hint = suggestion === undefined ? '' : `; did you mean "${suggestion}"?`;
     return `"${member}" ${foreignMember(name, member) ?? `is not a known key${hint}`}`;
   });
   return { kind: 'entry', entry: value, notes: [...notes, ...splitCommandAdvice(value, 'json')] };

@@ -20,18 +20,18 @@ export function decideServers(
   servers: readonly Pick<WrittenServer, 'scope' | 'path' | 'name' | 'raw'>[],
   choice: 'approved' | 'rejected',
 ): void {
-  const said = servers.map(({ scope, path, name, raw }) => {
+  const choices = servers.map(({ scope, path, name, raw }) => {
     const hash = hashContent(raw);
     if (!needsApproval(scope) || path === undefined || hash === undefined)
       throw new HostError('bad-config', name, NOT_IN_A_PROJECT);
     return { scope, path: realPath(path), name, hash, choice };
   });
   const textOf = (it: ServerChoice) => JSON.stringify([it.scope, it.path, it.name, it.hash]);
-  const isSaid = new Set(said.map(textOf));
+  const decided = new Set(choices.map(textOf));
   change(home, (file) => ({
     ...file,
     servers: newestOf(
-      [...file.servers.filter((it) => !isSaid.has(textOf(it))), ...said],
+      [...file.servers.filter((it) => !decided.has(textOf(it))), ...choices],
       ({ scope, path, name }) => JSON.stringify([scope, path, name]),
     ),
   }));
@@ -66,11 +66,11 @@ function decideSettings(home: string, { scope, path, value }: Chosen, choice: 'a
   const hash = hashContent(part);
   if (!needsApproval(scope) || path === undefined || hash === undefined)
     throw new HostError('bad-config', '', NOT_IN_A_PROJECT);
-  const said = { scope, path: realPath(path), hash, choice };
+  const entry = { scope, path: realPath(path), hash, choice };
   const textOf = (it: SettingsChoice) => JSON.stringify([it.scope, it.path, it.hash]);
   change(home, (file) => ({
     ...file,
-    settings: newestOf([...file.settings.filter((it) => textOf(it) !== textOf(said)), said], (it) =>
+    settings: newestOf([...file.settings.filter((it) => textOf(it) !== textOf(entry)), entry], (it) =>
       JSON.stringify([it.scope, it.path]),
     ),
   }));

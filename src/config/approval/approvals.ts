@@ -41,11 +41,11 @@ export function approvalsOf({ servers, settings, trusted }: ApprovalFile): Appro
     places.set(path, place);
     return place;
   };
-  const said = new Map(servers.map((it) => [keyOf(it.scope, it.path, it.name, it.hash), it.choice]));
+  const serverChoices = new Map(servers.map((it) => [keyOf(it.scope, it.path, it.name, it.hash), it.choice]));
   const known = new Set(servers.map(({ scope, path, name }) => keyOf(scope, path, name)));
   const rejected = servers.filter(({ choice }) => choice === 'rejected');
   const refused = new Set(rejected.map(({ path, name, hash }) => keyOf(path, name, hash)));
-  const saidOfFiles = new Map(settings.map((it) => [keyOf(it.scope, it.path, it.hash), it.choice]));
+  const fileChoices = new Map(settings.map((it) => [keyOf(it.scope, it.path, it.hash), it.choice]));
   const refusedFiles = new Set(
     settings.filter(({ choice }) => choice === 'rejected').map(({ path, hash }) => keyOf(path, hash)),
   );
@@ -65,7 +65,7 @@ export function approvalsOf({ servers, settings, trusted }: ApprovalFile): Appro
       const hash = hashContent(raw);
       if (path === undefined || hash === undefined) return 'new';
       const place = placeOf(path);
-      const choice = said.get(keyOf(scope, place, name, hash));
+      const choice = serverChoices.get(keyOf(scope, place, name, hash));
       if (choice !== undefined) return choice;
       // Who said no to this very entry means it, also in a repository they trust, and by way of a link.
       if (refused.has(keyOf(place, name, hash))) return 'rejected';
@@ -78,7 +78,7 @@ export function approvalsOf({ servers, settings, trusted }: ApprovalFile): Appro
       const hash = hashContent(part);
       if (path === undefined || hash === undefined) return 'new';
       const place = placeOf(path);
-      const choice = saidOfFiles.get(keyOf(scope, place, hash));
+      const choice = fileChoices.get(keyOf(scope, place, hash));
       if (choice !== undefined) return choice;
       if (refusedFiles.has(keyOf(place, hash))) return 'rejected';
       if (isTrusted(path)) return 'approved';

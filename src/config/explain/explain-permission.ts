@@ -78,7 +78,7 @@ export function explainPermission(
     rules: all,
     hooks,
     ...(facts.path !== undefined && { path: facts.path }),
-    next: nextOf(ref, decision, all, { facts, workspace, meant: suggestion }),
+    next: nextOf(ref, decision, all, { facts, workspace, suggestion }),
   };
 }
 
@@ -171,7 +171,7 @@ type Known = {
   readonly facts: CallFacts;
   readonly workspace: Workspace;
   /** The tool that is likely meant, if nobody knows this one. */
-  readonly meant: string | undefined;
+  readonly suggestion: string | undefined;
 };
 
 /** What to do next; without arguments, also how to ask about a call that some rules may decide. */
@@ -192,7 +192,7 @@ function stepsOf(
   ref: ToolRef,
   { kind }: Decision,
   rows: readonly RuleRow[],
-  { facts, workspace, meant: suggestion }: Known,
+  { facts, workspace, suggestion }: Known,
 ): string[] {
   if (facts.fault !== undefined) return ['name another path'];
   if (suggestion !== undefined) return [`toolplane explain permission ${shellQuote(suggestion)}`];

@@ -96,7 +96,7 @@ export function explainTool(
     connection: its.connection,
     permission,
     timeouts: server.entry ? timeoutsOf(server, configuration, ref.tool) : [],
-    next: nextOf(offered, permission, { its, server, meant: isKnown ? undefined : live?.suggestion }),
+    next: nextOf(offered, permission, { its, server, suggestion: isKnown ? undefined : live?.suggestion }),
   };
 }
 
@@ -216,8 +216,8 @@ function nextOf(
   {
     its,
     server,
-    meant: suggestion,
-  }: { its: ServerExplanation; server: ConfiguredServer; meant: string | undefined },
+    suggestion,
+  }: { its: ServerExplanation; server: ConfiguredServer; suggestion: string | undefined },
 ): string[] {
   if (offered.isDenied) return [...permission.next];
   if (offered.isDropped) return ['report this to the server’s author: the tool has to be listed correctly'];

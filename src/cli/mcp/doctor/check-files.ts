@@ -15,7 +15,7 @@ import { type Checked, checked, type Finding } from './report.ts';
 
 /**
  * Every file that is there: whether it can be read, who else can read it, and whether secrets stand in it. What is wrong
- * with the entries of `told` servers is told there.
+ * with the entries of `reported` servers is reported there.
  */
 export async function checkFiles(
   configuration: Configuration,
@@ -28,7 +28,7 @@ export async function checkFiles(
   for (const { label } of faults) if (!labels.has(label)) labels.set(label, undefined);
   const files = await Promise.all(
     [...labels].map(async ([label, path]) =>
-      checked(label, await findingsOf(configuration, { label, path, told: reported })),
+      checked(label, await findingsOf(configuration, { label, path, reported })),
     ),
   );
   const secrets = join(context.home, 'secrets.json');
@@ -38,12 +38,12 @@ export async function checkFiles(
 type Looked = {
   readonly label: string;
   readonly path: string | undefined;
-  readonly told: readonly ConfiguredServer[];
+  readonly reported: readonly ConfiguredServer[];
 };
 
 async function findingsOf(
   configuration: Configuration,
-  { label, path, told: reported }: Looked,
+  { label, path, reported }: Looked,
 ): Promise<Finding[]> {
   const { sources, settings } = configuration;
   const scope = sources.find((it) => it.label === label)?.scope;
