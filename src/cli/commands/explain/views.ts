@@ -105,7 +105,7 @@ function statusFacts({ policy, approval, connection }: ServerExplanation): Piece
 
 /** What came of the dial, on one line. */
 function connectionText(connection: ConnectionRow | 'not asked'): string {
-  if (connection === 'not asked') return 'it was not dialled';
+  if (connection === 'not asked') return 'not tried';
   const { state, lastError, serverInfo, era, protocolVersion, tools, stderr } = connection;
   if (state !== 'connected') {
     const stderrText = stderrDetail(lastError ?? '', stderr ?? []);
@@ -204,7 +204,7 @@ function ruleSection(rules: readonly RuleRow[]): Piece[] {
 }
 
 /** Why something in a file of the project is told and has no effect. */
-const NOT_APPROVED = 'does not count: nobody approved the file';
+const NOT_APPROVED = 'ignored: the file is not approved';
 
 const PARTS: Readonly<Record<RuleRow['part'], string>> = {
   decides: 'decides',

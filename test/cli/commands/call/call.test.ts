@@ -178,7 +178,7 @@ describe('call', () => {
     expect(await runCli(call)).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'toolplane: odd hang timed out after 300 ms and was cancelled; raise --timeout\n',
+      stderr: 'toolplane: odd hang timed out after 300 ms and was cancelled; increase --timeout\n',
     });
     expect(readFileSync(heard, 'utf8')).toMatch(/tools\/call\nnotifications\/cancelled\n/);
   });

@@ -60,12 +60,12 @@ describe('find tool', () => {
     [
       'drop',
       { includeTools: ['search', 'a*'] },
-      'server docs: includeTools "drop", by "includeTools" or "excludeTools" (available: a.b, search)',
+      'server docs: "includeTools" or "excludeTools" of its entry excludes "drop" (available: a.b, search)',
     ],
     [
       'drop',
       { excludeTools: ['d*'] },
-      'server docs: includeTools "drop", by "includeTools" or "excludeTools" (available: a.b, search)',
+      'server docs: "includeTools" or "excludeTools" of its entry excludes "drop" (available: a.b, search)',
     ],
   ])('%s with %j is explained', (name, entry, message) => {
     expect(() => find(name, entry)).toThrow(message);

@@ -184,7 +184,7 @@ test('names of secrets are offered, and nothing of their values', async () => {
 });
 
 test.each([
-  ['no shell', [], /completion takes the name of a shell \(known: bash, zsh, fish\)/],
+  ['no shell', [], /completion needs the name of a shell \(known: bash, zsh, fish\)/],
   ['a misspelt shell', ['fisch'], /did you mean fish\?/],
 ])('%s is exit code 2', async (_, args, message) => {
   const { code, stdout, stderr } = await runCli(['completion', ...args]);

@@ -123,7 +123,7 @@ test.each([
   [['tool', 'nope'], /There is no tool "nope" here/],
   [['timeout', 'nope'], /There is no server or tool "nope" here/],
   [['permission', 'mcp__nope__x'], /No tool "mcp__nope__x" is known here/],
-  [['permission', 'Bash', 'no json'], /It takes a JSON object/],
+  [['permission', 'Bash', 'no json'], /Expected a JSON object/],
   [['sever'], /Did you mean server/],
   [['tool'], /missing required argument/],
 ])('%j is not understood, or nothing is known of it', async (args, says) => {

@@ -137,21 +137,21 @@ test('a server without a file: --url takes an address', async () => {
 });
 
 test.each([
-  ['no server', ['tools'], /no servers: add one with .*, or name some with --mcp-config/],
+  ['no server', ['tools'], /no servers: add one with .*, or use --mcp-config/],
   [
     'an unknown one',
     ['tools', '--mcp-config', config({ docs: BROKEN }), '-s', 'docz'],
-    /no server "docz"; did you mean "docs"\?/,
+    /unknown server "docz"; did you mean "docs"\?/,
   ],
   ['both of --stdio and --url', ['tools', '--stdio', 'x', '--url', 'http://x'], /cannot be used with/],
   ['a word', ['tools', 'acept'], /unknown action 'acept'; did you mean accept\?/],
-  ['a second --stdio', ['tools', '--stdio', 'x', '--stdio', 'y'], /It is given more than once/],
+  ['a second --stdio', ['tools', '--stdio', 'x', '--stdio', 'y'], /Given more than once/],
   ['--cost of a search', ['tools', '--stdio', 'x', '--cost', '--search', 'y'], /cannot be used with/],
   ['--cost of changes', ['tools', '--changed', '--cost'], /cannot be used with/],
-  ['--limit of nothing', ['tools', '--stdio', 'x', '--limit', '2'], /there is no --search/],
-  ['a search for nothing', ['tools', '--stdio', 'x', '--search', ' '], /It takes what the tool is to do/],
+  ['--limit of nothing', ['tools', '--stdio', 'x', '--limit', '2'], /--limit needs --search/],
+  ['a search for nothing', ['tools', '--stdio', 'x', '--search', ' '], /Expected a description of the task/],
   ['a flag that accept has no use for', ['tools', 'accept', 'x', '--cost'], /and no --cost/],
-  ['changes of an unknown server', ['tools', '--changed', '-s', 'vry'], /nothing is known of a server "vry"/],
+  ['changes of an unknown server', ['tools', '--changed', '-s', 'vry'], /no recorded tools of server "vry"/],
   ['too few words', ['tools', 'accept'], /tools accept takes <server> \[tool\]/],
 ])('%s is exit code 2', async (_, args, message) => {
   const { code, stdout, stderr } = await runCli(args);
