@@ -171,9 +171,7 @@ export function servedTools(opened: readonly Opened[], wanted?: readonly string[
     const found = SERVED.find(({ builtIn }) => builtIn.listed.name === name);
     if (!found) throw new UsageError(unknownTool(name));
     if (!isOpen(found.needs)) {
-      throw new UsageError(
-        `${name} is shut: --allow-${found.needs} opens it, and --help says what that means`,
-      );
+      throw new UsageError(`${name} is not allowed; use --allow-${found.needs} to allow it (see --help)`);
     }
     return found.builtIn;
   });
@@ -183,7 +181,7 @@ function unknownTool(name: string): string {
   const names = SERVED.map(({ builtIn }) => builtIn.listed.name);
   const closest = nearest(name, names) ?? names.find((it) => it.toLowerCase() === name.toLowerCase());
   const hint = closest === undefined ? '' : `; did you mean ${closest}?`;
-  return `there is no tool "${name}" to serve${hint} (there are ${names.join(', ')})`;
+  return `unknown tool "${name}" to serve${hint} (known: ${names.join(', ')})`;
 }
 
 /** The directory files are kept to, free of links; one that nobody can have meant ends the command with 2. */
@@ -194,7 +192,7 @@ export function servedDirectory(around: {
 }): string {
   const { given, cwd, home } = around;
   const directory = realDirectory(resolve(cwd, given ?? '.'));
-  if (directory === undefined) throw new UsageError(`--cwd ${given ?? cwd} is no directory`);
+  if (directory === undefined) throw new UsageError(`--cwd ${given ?? cwd} is not a directory`);
   if (given !== undefined) return directory;
   const isRoot = dirname(directory) === directory;
   if (!isRoot && directory !== realDirectory(home)) return directory;

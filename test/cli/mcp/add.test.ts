@@ -145,12 +145,12 @@ describe('add', () => {
     const place = mcpPlace();
     const shared = await place.mcp('add', '-s', 'project', 'gh', '-e', `GH_TOKEN=${SECRET}`, '--', 'run');
     expect(shared.code).toBe(2);
-    expect(shared.stderr).toContain('is shared, so nothing was written; --force writes it');
+    expect(shared.stderr).toContain('is shared, so nothing was written; use --force to write it');
     expect(place.json(projectFile(place))).toBeUndefined();
     const own = await place.mcp('add', 'gh', '-e', `GH_TOKEN=${SECRET}`, '--', 'run');
     expect(own.code).toBe(0);
     expect(own.stderr).toBe(
-      'toolplane: env.GH_TOKEN holds what looks like a secret; to keep it out of the file: toolplane secret set GH_TOKEN, and write ${secret:GH_TOKEN} in its place\n',
+      'toolplane: env.GH_TOKEN looks like a secret; to keep it out of the file: toolplane secret set GH_TOKEN, and use ${secret:GH_TOKEN}\n',
     );
     expect(place.json(localFile(place))).toMatchObject({ mcpServers: { gh: { env: { GH_TOKEN: SECRET } } } });
     const forced = await place.mcp(
@@ -171,11 +171,19 @@ describe('add', () => {
   });
 
   test.each<[string, string[], RegExp]>([
-    ['a flag of the command without --', ['x', 'npx', '-y', 'p'], /unknown option '-y'[\s\S]*come after --/],
+    [
+      'a flag of the command without --',
+      ['x', 'npx', '-y', 'p'],
+      /unknown option '-y'[\s\S]*write -- before the command/,
+    ],
     ['no command', ['x'], /^error: missing required argument 'commandOrUrl'\n\(see --help/],
     ['a scope that is none', ['x', 'y', '-s', 'globl'], /one of local, project, user/],
     ['a name that cannot be', ['__proto__', 'y'], /is reserved by JavaScript/],
-    ['trust in a file that is shared', ['x', 'y', '-s', 'project', '--trust'], /cannot ask to be trusted/],
+    [
+      'trust in a file that is shared',
+      ['x', 'y', '-s', 'project', '--trust'],
+      /a shared file cannot request trust/,
+    ],
   ])(
     '%s is not understood: 2, one document where one is wanted, and nothing is written',
     async (_, args, message) => {
@@ -273,10 +281,10 @@ describe('usable name', () => {
     ['__proto__', /JavaScript/],
     ['a\u001b[31m', /control characters/],
     ['a\nb', /control characters/],
-    [' a', /blank/],
-    ['-x', /does not begin with "-"; flags come before --/],
-    ['KEY=hunter2', /^"KEY=…" is no name; variables come after -e/],
-    ['https://a.test/mcp', /the name comes first/],
+    [' a', /start or end with white space/],
+    ['-x', /does not start with "-"; write flags and the name before --/],
+    ['KEY=hunter2', /^"KEY=…" is not a name; give variables with -e/],
+    ['https://a.test/mcp', /the name comes before the URL/],
     ['x'.repeat(201), /at most/],
   ])('%j cannot', (name, fault) => {
     expect(faultOfName(name)).toMatch(fault);

@@ -69,7 +69,7 @@ test('what is wrong with a file is one line on stderr and exit code 1; the rest 
   expect({ code, stdout }).toEqual({
     code: 1,
     stdout: expect.stringMatching(
-      /^· docs {3}user .* ready\n✗ unmet {2}user .* cannot be started: unknown secret tok, .*"toolplane secret set tok"\n$/,
+      /^· docs {3}user .* ready\n✗ unmet {2}user .* cannot be started: secret tok, which env\.A refers to, does not exist; run "toolplane secret set tok"\n$/,
     ),
   });
   expect(stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(/^toolplane: \.mcp\.json:\d+:\d+: /)]);

@@ -18,7 +18,7 @@ test('the group tells what there is, which files count, and its exit codes; othe
   const { code, stdout, stderr } = await mcpPlace().mcp('--help');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   for (const name of OWN) expect(stdout).toMatch(new RegExp(`\\n  ${name} `));
-  for (const text of ['settings.local.json', '.mcp.json', 'settings.json', '130  it was interrupted']) {
+  for (const text of ['settings.local.json', '.mcp.json', 'settings.json', '130  interrupted']) {
     expect(stdout).toContain(text);
   }
   expect(stdout).not.toMatch(/\n {2}(rm|ls|add-from-claude-desktop) /);

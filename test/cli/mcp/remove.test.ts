@@ -15,7 +15,7 @@ describe('remove', () => {
     const which = await place.mcp('rm', 'x', '--json');
     expect(which.code).toBe(2);
     expect(JSON.parse(which.stdout).error.message).toBe(
-      '"x" is in 2 scopes; say which one: --scope project (.mcp.json), --scope user (~/.toolplane/settings.json)',
+      '"x" is in 2 scopes; select one: --scope project (.mcp.json), --scope user (~/.toolplane/settings.json)',
     );
     const removed = await place.mcp('remove', 'x', '-s', 'project');
     expect(removed).toMatchObject({ code: 0, stderr: '' });
@@ -66,7 +66,7 @@ describe('remove', () => {
     });
     expect(plugin).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/"p" is none that can be removed here: it comes from plugin, /),
+      stderr: expect.stringMatching(/"p" cannot be removed here: it comes from plugin, /),
     });
   });
 });

@@ -203,7 +203,7 @@ describe('serve', () => {
     [
       'a tool that is shut',
       ['--tools', 'Read,Write'],
-      /^toolplane: Write is not allowed; --allow-writes opens it/,
+      /^toolplane: Write is not allowed; use --allow-writes to allow it/,
     ],
     ['flags against each other', ['--read-only', '--allow-writes'], /cannot be used with option/],
     ['a misspelt flag', ['--allow-write'], /Did you mean --allow-writes\?/],
@@ -234,8 +234,8 @@ describe('served', () => {
   });
 
   test.each([
-    ['Write', 'Write is not allowed; --allow-writes opens it, and --help says what that means'],
-    ['Bash', 'Bash is not allowed; --allow-shell opens it, and --help says what that means'],
+    ['Write', 'Write is not allowed; use --allow-writes to allow it (see --help)'],
+    ['Bash', 'Bash is not allowed; use --allow-shell to allow it (see --help)'],
     ['Task', 'unknown tool "Task" to serve (known: Read, Glob, Grep, Edit, Write, Bash)'],
     ['Reed', 'unknown tool "Reed" to serve; did you mean Read? (known: Read, Glob, Grep, Edit, Write, Bash)'],
     ['grep', 'unknown tool "grep" to serve; did you mean Grep? (known: Read, Glob, Grep, Edit, Write, Bash)'],

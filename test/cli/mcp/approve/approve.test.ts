@@ -80,7 +80,7 @@ describe('approve', () => {
     rmSync(join(place.project, '.git'), { recursive: true });
     expect(JSON.parse((await reset(inner)).stdout)).toEqual({ directory: inner, forgotten: 0 });
     expect((await place.mcp('reset-project-choices')).stdout).toMatch(
-      /^forgot 1 choice about .* waits for approval again\n$/,
+      /^forgot 1 choice about .*; its servers and settings are pending approval again\n$/,
     );
   }, 60_000);
 
@@ -119,7 +119,7 @@ describe('approve', () => {
     ['a typo', ['approve', 'serve'], /unknown server "serve"; did you mean "server"\?/],
     ['one that needs no approval', ['approve', 'mine'], /"mine" needs no approval: it comes from user, /],
     ['a broken one', ['approve', 'bad'], /"bad" is broken and cannot be approved: \.mcp\.json:\d+:\d+: /],
-    ['names and all', ['approve', 'server', '--all'], /name servers, or give --all, not both/],
+    ['names and all', ['approve', 'server', '--all'], /name servers or use --all, not both/],
   ])('%s is not understood, and nothing is approved', async (_, args, message) => {
     const place = mcpPlace();
     place.write(userFile(place), { mcpServers: { mine: A } });
@@ -137,7 +137,7 @@ describe('approve', () => {
       const { code, stdout, stderr } = await place.mcp(word, 'docs');
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr.trimEnd().split('\n')).toEqual([
-        expect.stringMatching(/is not supported yet .* until then .*(secret:NAME|secret remove)/),
+        expect.stringMatching(/is not supported yet; .*(secret:NAME|secret remove)/),
       ]);
     },
   );
@@ -259,9 +259,9 @@ describe('trustable', () => {
   });
 
   test.each<[string, string | undefined, RegExp]>([
-    ['no repository', undefined, /is in no repository/],
-    ['a home that is one', '/home/me', /holds your home and all projects in it/],
-    ['what holds the home', '/', /holds your home/],
+    ['no repository', undefined, /is not in a repository/],
+    ['a home that is one', '/home/me', /contains your home directory with all projects/],
+    ['what holds the home', '/', /contains your home directory/],
   ])('%s may not: too much would count with it', (_, root, fault) => {
     expect(at(root)).toEqual({ fault: expect.stringMatching(fault) });
   });

@@ -99,7 +99,7 @@ describe('dialogue', () => {
   test('what trust means is said in words before it is asked for', async () => {
     const { shown } = await answered([A], 't', 'y', 'no', 's');
     expect(shown).toContain(
-      'every server, hook, allow rule and variable in /r, now and after every pull, will be active without approval\ntrust all of it? (yes or no)   type yes if you mean it\ntrust all of it? (yes or no) ',
+      'every server, hook, allow rule and variable in /r, now and after every pull, will be active without approval\ntrust all of it? (yes or no)   type yes to confirm\ntrust all of it? (yes or no) ',
     );
   });
 });
@@ -148,9 +148,9 @@ describe('as written', () => {
   test('a trust that will not count is told; where it does, nothing is', () => {
     const raw = { command: 'x', trust: true };
     const written = { name: 'gh', scope: 'local', label: 'f', raw } as const;
-    expect(shown(server(raw))).toMatch(/\n {2}"trust" will not count: a file that is shared/);
-    expect(shown(server({ command: 'x', trust: false }))).not.toContain('will not count');
-    expect(shown(server(raw, { written }))).not.toContain('will not count');
+    expect(shown(server(raw))).toMatch(/\n {2}"trust" is ignored: a shared file/);
+    expect(shown(server({ command: 'x', trust: false }))).not.toContain('is ignored');
+    expect(shown(server(raw, { written }))).not.toContain('is ignored');
   });
 
   test('a long argument is shown to its end, and nothing in it draws on the terminal or looks like a line of ours', () => {
