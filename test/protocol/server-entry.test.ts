@@ -98,8 +98,8 @@ describe('server entry', () => {
       unknownMembers({ command: 'x', args: [], enviroment: {}, timeoutMs: 5, connectTimeout: 1, zzz: 1 }),
     ).toEqual([
       { name: 'enviroment' },
-      { name: 'timeoutMs', meant: 'timeout' },
-      { name: 'connectTimeout', meant: 'connectTimeoutMs' },
+      { name: 'timeoutMs', suggestion: 'timeout' },
+      { name: 'connectTimeout', suggestion: 'connectTimeoutMs' },
       { name: 'zzz' },
     ]);
   });
