@@ -62,10 +62,12 @@ describe('servers that do not come', () => {
     expect(status.absent?.cause).toEqual({
       code: 'spawn-failed',
       message: expect.stringMatching(/"absent".*\/no\/such\/program/),
+      detail: expect.stringMatching(/^its command is not found: \/no\/such\/program/),
     });
     expect(status.dies?.cause).toEqual({
       code: 'spawn-failed',
       message: expect.stringMatching(/"dies".*no licence/),
+      detail: expect.stringContaining('no licence'),
     });
     // One that dies of the question for its era is started once more.
     expect(new Set(status.dies?.stderr)).toEqual(new Set(['no licence']));
