@@ -34,7 +34,7 @@ describe('read input', () => {
       'JSON that is none',
       ['{"a":1'],
       '',
-      'the input is not valid JSON: line 1, column 7: a closing } is missing',
+      'the input is not valid JSON: line 1, column 7: missing closing }',
     ],
     ['no object', ['-'], '[1]', 'stdin is not a JSON object'],
     ['nothing', ['-'], '', 'stdin is not valid JSON: it is empty'],
