@@ -159,7 +159,7 @@ function queuedState(state: ServerState, { now }: TransitionContext): ServerStat
 }
 
 function connectedState(state: ServerState, handshake: Handshake, { now }: TransitionContext): ServerState {
-  const past = { ...state.past, hasCome: true };
+  const past = { ...state.past, hasConnected: true };
   return {
     ...withoutCause(factsOf(state)),
     kind: 'connected',

@@ -286,7 +286,7 @@ describe('state', () => {
     if (before.kind === 'disabled') expect(['reconnect-requested', 'enabled']).toContain(event.kind);
     if (before.kind === 'needs-auth') expect(['reconnect-requested', 'disabled']).toContain(event.kind);
     if (state.kind === 'connected') {
-      expect(state).toMatchObject({ attempt: 0, era: state.handshake.era, past: { hasCome: true } });
+      expect(state).toMatchObject({ attempt: 0, era: state.handshake.era, past: { hasConnected: true } });
       expect(state).not.toHaveProperty('cause');
     }
     if (state.kind === 'failed' || state.kind === 'needs-auth') expect(state.cause.message).not.toBe('');
