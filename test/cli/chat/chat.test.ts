@@ -265,7 +265,7 @@ describe('chat', () => {
     const { terminal, agent, agents } = await openChat({ resume: 'old' });
     terminal.type('/model opus\r');
     await agent.answer('set_model');
-    await terminal.until('The next answer is by opus.');
+    await terminal.until('The next turn uses opus.');
     await terminal.until('› ');
     terminal.type('/clear\r');
     await terminal.until('New conversation.');
@@ -401,7 +401,7 @@ describe('chat', () => {
     terminal.type('/qu');
     await terminal.until('/qu');
     agent.ask(FORM).catch(() => {});
-    await terminal.until('A question waits');
+    await terminal.until('A question is waiting');
     terminal.type('it\r');
     expect(await left).toBe(0);
   });

@@ -128,7 +128,7 @@ describe('commands', () => {
     await terminal.until('Permission mode: plan');
     await terminal.until('› ');
     terminal.type('/mode yolo\r');
-    await terminal.until('There is no mode yolo');
+    await terminal.until('Unknown mode yolo');
     await terminal.until('› ');
     terminal.type('/mode acceptedits\r');
     expect(await agent.answer('set_permission_mode')).toMatchObject({ mode: 'acceptEdits' });

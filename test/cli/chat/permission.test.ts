@@ -136,7 +136,10 @@ const LOCAL: PermissionUpdate = {
 test.each<[PermissionUpdate, string]>([
   [LOCAL, 'Bash(ls) saved in .toolplane/settings.local.json'],
   [{ ...LOCAL, destination: 'projectSettings' }, 'Bash(ls) saved in .toolplane/settings.json'],
-  [{ type: 'addDirectories', directories: ['/x'], destination: 'userSettings' }, '/x everywhere'],
+  [
+    { type: 'addDirectories', directories: ['/x'], destination: 'userSettings' },
+    '/x saved in ~/.toolplane/settings.json',
+  ],
 ])('what would outlast the session is offered for the session as well: %j', async (suggestion, words) => {
   const person = answering('n');
   await askPermission(request({ suggestions: [suggestion] }), person);

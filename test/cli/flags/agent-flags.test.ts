@@ -112,7 +112,7 @@ describe('agent flags', () => {
 
   test('the help says what mode auto is here', () => {
     const help = addAgentFlags(new Command('x')).configureHelp({ helpWidth: 500 }).helpInformation();
-    expect(help).toMatch(/--permission-mode <mode> .*auto equals default with our own agent/);
+    expect(help).toMatch(/--permission-mode <mode> .*auto equals default with the built-in agent/);
   });
 });
 
@@ -166,17 +166,17 @@ describe('read mcp config', () => {
         expect.stringMatching(
           /flag\.json:3:9: mcpServers\.b\.type: a server in a program cannot be in a file/,
         ),
-        expect.stringMatching(/flag\.json:5:3: mcpServers\.--all: .*does not begin with "-"/),
+        expect.stringMatching(/flag\.json:5:3: mcpServers\.--all: .*must not begin with "-"/),
       ],
     });
   });
 
   test.each([
-    ['a file that is not there', () => 'no-such.json', /^--mcp-config no-such\.json: there is no such file/],
+    ['a file that is not there', () => 'no-such.json', /^--mcp-config no-such\.json: no such file/],
     ['a file that is no JSON', () => jsonFile('{'), /^--mcp-config .*flag\.json:1:2: /],
     ['a text that is no JSON', () => '{"a', /^--mcp-config:1:\d+: /],
     ['a file without servers', () => jsonFile('{"servers":{}}'), /flag\.json:1:2: servers: .*"mcpServers"/],
-    ['a list of servers', () => '{"mcpServers":[]}', /^--mcp-config:1:2: mcpServers: it must be an object/],
+    ['a list of servers', () => '{"mcpServers":[]}', /^--mcp-config:1:2: mcpServers: must be an object/],
   ])('%s is named, and nothing of it taken', (_, given, message) => {
     expect(() => read(given())).toThrow(message);
   });
