@@ -57,12 +57,8 @@ test('without a model the turn says what was looked for', async () => {
 test.each([
   [{ maxBudgetUsd: 1 }, 'bad-option', '--max-budget-usd is not supported'],
   [{ extraArgs: { modle: 'x' } }, 'bad-option', 'did you mean --model?'],
-  [
-    { settings: '/nowhere/settings.json' },
-    'bad-option',
-    '--settings /nowhere/settings.json: there is no such file',
-  ],
-  [{ cwd: '/nowhere' }, 'spawn-failed', '/nowhere is no directory'],
+  [{ settings: '/nowhere/settings.json' }, 'bad-option', '--settings /nowhere/settings.json: no such file'],
+  [{ cwd: '/nowhere' }, 'spawn-failed', 'working directory /nowhere is not a directory'],
 ])('%j fails the query with the reason', async (options, code, message) => {
   const failure = { name: 'SdkError', code, message: expect.stringContaining(message) };
   await expect(collect(query({ prompt: 'hi', options: { ...BARE, ...options } }))).rejects.toMatchObject(
