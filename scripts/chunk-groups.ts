@@ -21,7 +21,7 @@ export function chunkGroups(): CodeSplittingGroup[] {
   return [
     // `cli/main.ts` loads this before it checks the version of Node, so it has no newer syntax; and since it has no code
     // of the commands, `toolplane --version` is fast.
-    { name: 'boot', test: /\/src\/(?:entry\/(?:node-version|version)|cli\/output-errors)\.ts$/, priority: 3 },
+    { name: 'boot', test: /\/src\/(?:entry\/version|cli\/output\/output-errors)\.ts$/, priority: 3 },
     // The package exports load this before anything else.
     { name: 'require-node', test: /\/src\/entry\/require-node\.ts$/, priority: 2 },
     {

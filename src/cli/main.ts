@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Minimal, so that `toolplane --version` loads nothing else and an old Node gets as far as
-// the check of its version. Like node-version.ts, this file uses no syntax newer than Node 12: no top-level await.
+// the check of its version. Like version.ts, this file uses no syntax newer than Node 12: no top-level await.
 import { nodeVersionError, VERSION } from '../entry/version.ts';
 
 import { handleOutputErrors } from './output/output-errors.ts';

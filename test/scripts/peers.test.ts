@@ -10,8 +10,8 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   scripts: Record<string, string>;
 };
 
-/** The folders whose code finds the peers from its own location; a link would lead back to this checkout. */
-const COPIED = ['scripts', 'bench', 'chaos', 'conformance', 'interop', 'examples'];
+/** The folders whose code is found by its own location, the peers and the bundled sources; a link would lead back to this checkout. */
+const COPIED = ['src', 'scripts', 'bench', 'chaos', 'conformance', 'interop', 'examples'];
 
 /** A checkout as `npm ci` leaves it, without the peers, and an `npm` that records its calls and then does `then`. */
 function checkout(then: string) {
@@ -22,7 +22,7 @@ function checkout(then: string) {
     cpSync(join(ROOT, folder), join(root, folder), { recursive: true, filter });
   }
   cpSync(join(ROOT, 'package.json'), join(root, 'package.json'));
-  for (const linked of ['src', 'test', 'node_modules', 'data', 'tsconfig.json', 'tsconfig.build.json']) {
+  for (const linked of ['test', 'node_modules', 'data', 'tsconfig.json', 'tsconfig.build.json']) {
     symlinkSync(join(ROOT, linked), join(root, linked));
   }
   const log = join(root, 'npm-calls');
