@@ -88,6 +88,16 @@ test('both executables run', async () => {
   expect((await run(bin('toolplane-agent'), ['--help'], { env })).stdout).toContain('--output-format');
 });
 
+test('the command loads one small chunk before it checks the version of Node', async () => {
+  const dist = join(project, 'node_modules/toolplane/dist');
+  const importsOf = (code: string) =>
+    [...code.matchAll(/^import .*?"(.+)";$/gm)].map(([, specifier]) => specifier);
+  const [boot = '', ...others] = importsOf(await readFile(join(dist, 'cli/main.js'), 'utf8'));
+  expect(others).toEqual([]);
+  expect(boot).toMatch(/\/chunks\/boot-/);
+  expect(importsOf(await readFile(join(dist, 'cli', boot), 'utf8'))).toEqual([]);
+});
+
 test('the executables keep compiled code beside the package, unless Node is told not to', async () => {
   const cache = join(project, 'node_modules/toolplane/node_modules/.cache/toolplane');
   await rm(cache, { recursive: true, force: true });
