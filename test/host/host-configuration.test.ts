@@ -175,7 +175,10 @@ test.each([
   [{ settingSources: ['managed'] }, /"settingSources" must be a list of user, project, local/],
   [{ mcpConfig: { a: 1 } }, /"mcpConfig" must be a path or a text/],
   [{ cwd: '/nonexistent' }, /^"cwd" is \/nonexistent, which is not a readable directory/],
-  [{ cwd: import.meta.filename }, /^"cwd" is .*host-configuration\.test\.ts, which is not a readable directory/],
+  [
+    { cwd: import.meta.filename },
+    /^"cwd" is .*host-configuration\.test\.ts, which is not a readable directory/,
+  ],
 ])('options that cannot be meant are refused: %j', async (options, message) => {
   const refused = loadConfiguration(options as never);
   await expect(refused).rejects.toThrow(message);

@@ -30,12 +30,7 @@ describe('read input', () => {
 
   test.each([
     ['a word that is none', ['count'], '', '"count" is not key=value, key:=json or a JSON object'],
-    [
-      'JSON that is none',
-      ['{"a":1'],
-      '',
-      'the input is not valid JSON: line 1, column 7: missing closing }',
-    ],
+    ['JSON that is none', ['{"a":1'], '', 'the input is not valid JSON: line 1, column 7: missing closing }'],
     ['no object', ['-'], '[1]', 'stdin is not a JSON object'],
     ['nothing', ['-'], '', 'stdin is not valid JSON: it is empty'],
   ])('%s is a fault', async (_, words, stdin, fault) => {
