@@ -2,7 +2,7 @@
 // With TOOLPLANE_LIVE=1 and ANTHROPIC_API_KEY, the same CLI, or the one in TOOLPLANE_CLI, uses a real model.
 import type { Options } from 'toolplane';
 import type { Script } from '../test/support/messages-api.ts';
-import { findCli, openCliWorld } from '../test/support/real-cli.ts';
+import { findCli, openCliSandbox } from '../test/support/real-cli.ts';
 
 export { text, together, toolUse } from '../test/support/model-reply.ts';
 
@@ -17,7 +17,7 @@ export async function openAgent(script: Script): Promise<Agent> {
 }
 
 async function scriptedAgent(script: Script): Promise<Agent> {
-  const world = await openCliWorld(script);
+  const world = await openCliSandbox(script);
   return {
     options: {
       ...ONLY_OUR_TOOLS,

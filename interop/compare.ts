@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { openCliWorld } from '../test/support/real-cli.ts';
+import { openCliSandbox } from '../test/support/real-cli.ts';
 import { normalise } from './normalise.ts';
 import type { Program, Sdk } from './program.ts';
 
@@ -13,7 +13,7 @@ export type AgentName = 'cli' | 'host';
 
 /** Runs one program in a fresh world; two runs that behave alike give equal values. */
 export async function observe(program: Program, sdk: Sdk, agent: AgentName = 'cli'): Promise<unknown> {
-  await using world = await openCliWorld(program.script, { TOOLPLANE_NODE: process.execPath });
+  await using world = await openCliSandbox(program.script, { TOOLPLANE_NODE: process.execPath });
   const given = agent === 'cli' ? world : { ...world, cli: OWN_HOST };
   return normalise(await program.run(sdk, given as typeof world), world);
 }

@@ -1,6 +1,6 @@
 import type { Options, SDKMessage, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
 import type { Script } from '../test/support/messages-api.ts';
-import type { CliWorld } from '../test/support/real-cli.ts';
+import type { CliSandbox } from '../test/support/real-cli.ts';
 
 /** The package under test, seen through the official types: the official one, or ours in its place. */
 export type Sdk = Pick<
@@ -9,7 +9,7 @@ export type Sdk = Pick<
 >;
 
 /** Where a program runs: a real agent CLI with a scripted model. */
-export type World = CliWorld;
+export type World = CliSandbox;
 
 /** A module of `programs/`: what a user would write, and what the model says to it. */
 export interface Program {

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { text } from '../../test/support/model-reply.ts';
-import { openCliWorld } from '../../test/support/real-cli.ts';
+import { openCliSandbox } from '../../test/support/real-cli.ts';
 
 export type AgentStart = {
   /** From spawn to the answer, in milliseconds. */
@@ -22,7 +22,7 @@ const INITIALIZE = {
   request: { subtype: 'initialize', hooks: {} },
 };
 
-await using world = await openCliWorld(() => text('Hello.'));
+await using world = await openCliSandbox(() => text('Hello.'));
 const given = JSON.parse(process.argv[2] as string) as string[] | 'cli';
 const [command = '', ...args] = given === 'cli' ? [world.cli] : given;
 for await (const _ of createInterface(process.stdin)) console.log(JSON.stringify(await start()));

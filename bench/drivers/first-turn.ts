@@ -4,7 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from '../../test/support/model-reply.ts';
-import { openCliWorld } from '../../test/support/real-cli.ts';
+import { openCliSandbox } from '../../test/support/real-cli.ts';
 import { median } from '../median.ts';
 import { loadAgentSdk, type Message } from './agent-sdk.ts';
 
@@ -37,7 +37,7 @@ async function startOwn(): Promise<OwnFirstTurn> {
 }
 
 async function startCli(): Promise<CliFirstTurn> {
-  await using world = await openCliWorld(() => text('Hello.'));
+  await using world = await openCliSandbox(() => text('Hello.'));
   const { cli: pathToClaudeCodeExecutable, env, cwd } = world;
   const options = { pathToClaudeCodeExecutable, env, cwd, settingSources: [], tools: [] };
   return { init: await timeTo('init', () => sdk.query({ prompt: 'hi', options })) };

@@ -2,7 +2,7 @@
 // contender as JSON, "own" or "cli", and how many tools there are. Prints the median in milliseconds.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { openCliWorld } from '../../test/support/real-cli.ts';
+import { openCliSandbox } from '../../test/support/real-cli.ts';
 import { median } from '../median.ts';
 import { adders, loadAgentSdk } from './agent-sdk.ts';
 
@@ -14,7 +14,7 @@ const sdk = await loadAgentSdk(contender);
 const workerData = { rounds: ROUNDS, tool: 'mcp__calc__add_0' };
 const endpoint = new Worker(new URL('./endpoint.ts', import.meta.url), { workerData });
 const [url] = (await once(endpoint, 'message')) as [string];
-await using world = await openCliWorld([], { ANTHROPIC_BASE_URL: url });
+await using world = await openCliSandbox([], { ANTHROPIC_BASE_URL: url });
 const { cli, env, cwd } = world;
 const isCli = JSON.parse(agent ?? '""') === 'cli';
 const run = sdk.query({

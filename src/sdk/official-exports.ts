@@ -1,6 +1,6 @@
 import { SdkError } from '../protocol/sdk-error.ts';
 
-/** A placeholder for an export of the official package that is not supported: any use throws an error with an alternative. */
+/** Stands for an export of the official package that is not supported: any use throws an error that names an alternative. */
 export function refused(name: keyof typeof OFFICIAL_EXPORTS): never {
   // Not an arrow function, for which `new` would throw its own TypeError.
   function fail(): never {

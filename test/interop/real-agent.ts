@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import type { Options, SDKMessage } from '../../src/entry/index.ts';
-import type { CliWorld } from '../support/real-cli.ts';
+import type { CliSandbox } from '../support/real-cli.ts';
 
 /** The real CLI of a world: its own environment and directory, no built-in tools, no settings of the machine. */
-export function realAgent(world: CliWorld, more: Options = {}): Options {
+export function realAgent(world: CliSandbox, more: Options = {}): Options {
   return {
     pathToClaudeCodeExecutable: world.cli,
     env: world.env,

@@ -14,7 +14,7 @@ import { collect } from '../support/collect.ts';
 import { gate } from '../support/gate.ts';
 import { text, toolUse } from '../support/model-reply.ts';
 import { latestTexts, offeredTools, toolResults } from '../support/model-view.ts';
-import { openCliWorld } from '../support/real-cli.ts';
+import { openCliSandbox } from '../support/real-cli.ts';
 import { realAgent, results } from './real-agent.ts';
 
 // Every test starts a real agent, on a machine that may be busy.
@@ -27,7 +27,7 @@ const user = (content: string): SDKUserMessage => ({
 });
 
 test('an interrupt aborts the running handler, ends the turn, and leaves the next one whole', async () => {
-  await using world = await openCliWorld([
+  await using world = await openCliSandbox([
     toolUse('mcp__slow__wait', {}),
     toolUse('mcp__slow__quick', {}),
     text('Quick.'),
@@ -58,7 +58,7 @@ test('an interrupt aborts the running handler, ends the turn, and leaves the nex
 });
 
 test('canUseTool: a denial is read by the model, a changed input is what the handler gets, no callback runs nothing', async () => {
-  await using world = await openCliWorld([
+  await using world = await openCliSandbox([
     toolUse('mcp__mail__send', { to: 'them' }),
     toolUse('mcp__mail__send', { to: 'me' }),
     text('Sent once.'),
@@ -103,7 +103,7 @@ test('canUseTool: a denial is read by the model, a changed input is what the han
 
 test('a callback that is nonsense, and a tool nobody allows: neither runs', async () => {
   for (const canUseTool of [async () => 'yes' as never, undefined]) {
-    await using world = await openCliWorld([toolUse('mcp__mail__send', {}), text('Not sent.')]);
+    await using world = await openCliSandbox([toolUse('mcp__mail__send', {}), text('Not sent.')]);
     let isSent = false;
     const mail = toolServer('mail').tool('send', 'Sends', {}, () => {
       isSent = true;
@@ -115,7 +115,7 @@ test('a callback that is nonsense, and a tool nobody allows: neither runs', asyn
 });
 
 test('hooks: one stops a call, one changes its input, one sees its result and changes what the model reads', async () => {
-  await using world = await openCliWorld([
+  await using world = await openCliSandbox([
     toolUse('mcp__s__t', { n: 1 }),
     toolUse('mcp__s__t', { n: 2 }),
     text('Done.'),
@@ -186,7 +186,7 @@ test('hooks: one stops a call, one changes its input, one sees its result and ch
 });
 
 test('setMcpServers between two turns: the new tools are called, the old ones are gone', async () => {
-  await using world = await openCliWorld([
+  await using world = await openCliSandbox([
     text('Nothing yet.'),
     toolUse('mcp__late__hello', {}),
     text('Called.'),
@@ -216,7 +216,7 @@ test('setMcpServers between two turns: the new tools are called, the old ones ar
 });
 
 test('a tool added between two turns is offered and called in the next; one removed is gone from the server (R79)', async () => {
-  await using world = await openCliWorld([text('One.'), toolUse('mcp__live__new', {}), text('Two.')]);
+  await using world = await openCliSandbox([text('One.'), toolUse('mcp__live__new', {}), text('Two.')]);
   const live = createSdkMcpServer({ name: 'live', tools: [tool('old', 'Old', {}, () => 'old')] });
   await using client = await AgentClient.open(
     realAgent(world, { mcpServers: { live }, allowedTools: ['mcp__live'] }),
@@ -234,7 +234,7 @@ test('a tool added between two turns is offered and called in the next; one remo
 
 /** What the model says to a first message, and to a second one that needs a tool. */
 function twoMessages() {
-  return openCliWorld((request) => {
+  return openCliSandbox((request) => {
     if (toolResults(request).length > 0) return text('Second done.');
     return latestTexts(request).some((it) => it.includes('second'))
       ? toolUse('mcp__s__t', {})
@@ -279,7 +279,7 @@ test('a message sent as the turn before it ends: the input is not closed before 
 });
 
 test('a message taken into a running turn: one result, and the query ends', async () => {
-  await using world = await openCliWorld([toolUse('mcp__s__t', {}), text('Both done.')]);
+  await using world = await openCliSandbox([toolUse('mcp__s__t', {}), text('Both done.')]);
   const [started, second] = [gate(), gate()];
   const s = toolServer('s').tool('t', 'T', {}, async () => {
     started.open();

@@ -6,7 +6,7 @@ import { collect } from '../support/collect.ts';
 import { gate } from '../support/gate.ts';
 import { after, text, toolUse } from '../support/model-reply.ts';
 import { toolResults } from '../support/model-view.ts';
-import { openCliWorld } from '../support/real-cli.ts';
+import { openCliSandbox } from '../support/real-cli.ts';
 import { gone, isAlive, realAgent } from './real-agent.ts';
 
 // Every test starts a real agent, on a machine that may be busy.
@@ -24,7 +24,7 @@ function waiting() {
 }
 
 test('an agent that is killed in a call fails the query at once with the reason, and nothing is left', async () => {
-  await using world = await openCliWorld([toolUse('mcp__slow__wait', {})]);
+  await using world = await openCliSandbox([toolUse('mcp__slow__wait', {})]);
   const { slow, entered, aborted } = waiting();
   const running = query({
     prompt: 'Wait.',
@@ -55,7 +55,7 @@ test('an agent that is killed in a call fails the query at once with the reason,
 });
 
 test('close() in the middle of a call leaves no process: neither the agent nor the servers it started', async () => {
-  await using world = await openCliWorld([toolUse('mcp__module__pid', {}), toolUse('mcp__slow__wait', {})]);
+  await using world = await openCliSandbox([toolUse('mcp__module__pid', {}), toolUse('mcp__slow__wait', {})]);
   const { slow, entered, aborted } = waiting();
   const options = realAgent(world, {
     mcpServers: { slow, module: moduleServer(fixture('calc.ts')) },
@@ -75,14 +75,14 @@ test('close() in the middle of a call leaves no process: neither the agent nor t
 });
 
 test('leaving the loop leaves no process', async () => {
-  await using world = await openCliWorld(() => after(new Promise(() => {}), text('never')));
+  await using world = await openCliSandbox(() => after(new Promise(() => {}), text('never')));
   const running = query({ prompt: 'Think.', options: realAgent(world, { closeGraceMs: 100 }) });
   for await (const message of running) if (message.type === 'system') break;
   await gone((await running.initializationResult()).pid as number);
 });
 
 test('a query that ended by itself leaves no process', async () => {
-  await using world = await openCliWorld([text('Done.')]);
+  await using world = await openCliSandbox([text('Done.')]);
   const running = query({ prompt: 'Go.', options: realAgent(world) });
   const { pid } = await running.initializationResult();
   await collect(running);
@@ -90,7 +90,7 @@ test('a query that ended by itself leaves no process', async () => {
 });
 
 test('a spawner of the user’s starts the real agent just as well', async () => {
-  await using world = await openCliWorld([toolUse('mcp__s__t', {}), text('Done.')]);
+  await using world = await openCliSandbox([toolUse('mcp__s__t', {}), text('Done.')]);
   const commands: string[] = [];
   const s = toolServer('s').tool('t', 'T', {}, () => 'ok');
   const options = realAgent(world, {
@@ -112,7 +112,7 @@ test('a spawner of the user’s starts the real agent just as well', async () =>
 });
 
 test('an agent that cannot start says why', async () => {
-  await using world = await openCliWorld([]);
+  await using world = await openCliSandbox([]);
   const options = realAgent(world, { extraArgs: { 'mcp-config': './no-such-file.json' } });
   await expect(collect(query({ prompt: 'Go.', options }))).rejects.toMatchObject({
     code: 'process-exited',

@@ -17,14 +17,14 @@ import { collect } from '../support/collect.ts';
 import { FOREIGN_VERSIONS } from '../support/foreign-servers.ts';
 import { text, together, toolUse } from '../support/model-reply.ts';
 import { offeredTools, toolResults } from '../support/model-view.ts';
-import { openCliWorld } from '../support/real-cli.ts';
+import { openCliSandbox } from '../support/real-cli.ts';
 import { EVERYTHING, realAgent, results } from './real-agent.ts';
 
 // Every test starts a real agent, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
 test('a tool of this process is listed to the model, executed with the right arguments, and its result is read (R124, R125, R128)', async () => {
-  await using world = await openCliWorld([toolUse('mcp__calc__echo', { text: 'test123' }), text('Done.')]);
+  await using world = await openCliSandbox([toolUse('mcp__calc__echo', { text: 'test123' }), text('Done.')]);
   const calls: unknown[] = [];
   const askedAt = world.api.request(1).then(() => performance.now());
   const calledAt = Promise.withResolvers<number>();
@@ -71,7 +71,7 @@ test('a tool of this process is listed to the model, executed with the right arg
 });
 
 test('tools of this process, of a module in its own process and of an external server in one query (R37, R38, R42, R59)', async () => {
-  await using world = await openCliWorld([
+  await using world = await openCliSandbox([
     together(
       toolUse('mcp__here__who', {}),
       toolUse('mcp__module__add', { a: 2, b: 40 }),
@@ -112,7 +112,7 @@ test('tools of this process, of a module in its own process and of an external s
 
 test('a tool that fails, in each way, is told to the model, and the query goes on (R87, R88, R90, C34)', async () => {
   const shapes = { throws: 'thrown', returns: 'returned', flags: 'flagged' };
-  await using world = await openCliWorld([
+  await using world = await openCliSandbox([
     together(
       ...Object.keys(shapes).map((name) => toolUse(`mcp__f__${name}`, {})),
       toolUse('mcp__f__typed', { n: 'x' }),
@@ -140,7 +140,7 @@ test('a tool that fails, in each way, is told to the model, and the query goes o
 
 test('ten tools at once in one message: every call has its own arguments and its own result (R109, R124)', async () => {
   const numbers = Array.from({ length: 10 }, (_, n) => n);
-  await using world = await openCliWorld([
+  await using world = await openCliSandbox([
     together(...numbers.map((n) => toolUse('mcp__calc__square', { n }))),
     text('Squared.'),
   ]);
@@ -173,7 +173,7 @@ test('ten tools at once in one message: every call has its own arguments and its
 });
 
 test('a result of 300,000 characters arrives whole where the tool allows it; without that the agent keeps it from the model', async () => {
-  await using world = await openCliWorld([
+  await using world = await openCliSandbox([
     together(toolUse('mcp__big__whole', {}), toolUse('mcp__big__limited', {})),
     text('Read.'),
   ]);
@@ -192,8 +192,8 @@ test.each(FOREIGN_VERSIONS)(
   'a server of the MCP SDK %s is served as it is, to two agents at once',
   async (_, make) => {
     const script = [toolUse('mcp__hand__add', { a: 2, b: 40 }), text('Done.')];
-    await using one = await openCliWorld(script);
-    await using two = await openCliWorld(script);
+    await using one = await openCliSandbox(script);
+    await using two = await openCliSandbox(script);
     const { server } = make();
     const mcpServers = { hand: { type: 'sdk' as const, name: 'hand', instance: server } };
     const worlds = [one, two];
@@ -211,7 +211,7 @@ test.each(FOREIGN_VERSIONS)(
 );
 
 test('a client keeps the agent over turns, and its tools keep their state (R26)', async () => {
-  await using world = await openCliWorld([
+  await using world = await openCliSandbox([
     toolUse('mcp__n__next', {}),
     text('One.'),
     toolUse('mcp__n__next', {}),
@@ -228,7 +228,7 @@ test('a client keeps the agent over turns, and its tools keep their state (R26)'
 });
 
 test('a warm agent takes its prompt at once', async () => {
-  await using world = await openCliWorld([toolUse('mcp__n__next', {}), text('Done.')]);
+  await using world = await openCliSandbox([toolUse('mcp__n__next', {}), text('Done.')]);
   const n = toolServer('n').tool('next', 'Counts', {}, () => 1);
   await using warm = await startup({
     options: realAgent(world, { mcpServers: { n }, allowedTools: ['mcp__n'] }),

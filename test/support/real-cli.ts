@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { type MessagesApi, type Script, startMessagesApi } from './messages-api.ts';
 
 /** A real agent CLI with nothing of this machine in it: own home, own directory, a scripted model. */
-export interface CliWorld extends AsyncDisposable {
+export interface CliSandbox extends AsyncDisposable {
   readonly api: MessagesApi;
   /** The path of the executable. */
   readonly cli: string;
@@ -17,7 +17,10 @@ export interface CliWorld extends AsyncDisposable {
 }
 
 /** `extra` adds to the environment or overrides it; by default every tool is offered inline, none deferred. */
-export async function openCliWorld(script: Script, extra: Record<string, string> = {}): Promise<CliWorld> {
+export async function openCliSandbox(
+  script: Script,
+  extra: Record<string, string> = {},
+): Promise<CliSandbox> {
   const cli = findCli();
   const root = await realpath(await mkdtemp(join(tmpdir(), 'cli-world-')));
   const [home, cwd, temp] = [join(root, 'home'), join(root, 'work'), join(root, 'tmp')];

@@ -33,7 +33,7 @@ export class Chat implements AsyncDisposable {
   readonly #flow = new FlowBuffer();
   readonly #person: Person;
   readonly #unattended = new Unattended((id, reason) => {
-    const verdict = { behavior: 'deny', by: 'nobody', reason } as const;
+    const verdict = { behavior: 'deny', by: 'non-interactive', reason } as const;
     this.#update({ kind: 'decided', id, verdict, at: this.#terminal.now() });
   });
   #options: Options = {};

@@ -52,8 +52,8 @@ export type Shown = { readonly view: View; readonly pieces: readonly Piece[] };
 /** The permission decision of a call. */
 export type Verdict = {
   readonly behavior: 'allow' | 'deny';
-  /** The decider: the user at this terminal, `nobody` in a non-interactive run, the agent, or none because the question was withdrawn. */
-  readonly by: 'you' | 'nobody' | 'agent' | 'withdrawn';
+  /** The decider: the user at this terminal, none in a non-interactive run, the agent, or none because the question was withdrawn. */
+  readonly by: 'you' | 'non-interactive' | 'agent' | 'withdrawn';
   readonly how?: 'once' | 'for this session' | 'always';
   readonly reason?: string;
 };
@@ -100,7 +100,12 @@ export function decideCall(log: CallLog, id: string, verdict: Verdict): CallLog 
   return before && PRIORITIES[before.by] > PRIORITIES[verdict.by] ? log : changeCall(log, id, { verdict });
 }
 
-const PRIORITIES: Readonly<Record<Verdict['by'], number>> = { you: 2, nobody: 2, agent: 1, withdrawn: 0 };
+const PRIORITIES: Readonly<Record<Verdict['by'], number>> = {
+  you: 2,
+  'non-interactive': 2,
+  agent: 1,
+  withdrawn: 0,
+};
 
 export function findCall({ calls }: CallLog, id: string): Call | undefined {
   return calls.findLast((call) => call.id === id);

@@ -255,7 +255,7 @@ export class Activity {
   }
 
   denied(id: string, reason: string): void {
-    const verdict = { behavior: 'deny', by: 'nobody', reason } as const;
+    const verdict = { behavior: 'deny', by: 'non-interactive', reason } as const;
     this.#happened({ kind: 'decided', id, verdict, at: this.#now() });
   }
 

@@ -167,7 +167,7 @@ describe('explain', () => {
       {
         outcome: 'denied',
         asked: { reason: 'r' },
-        verdict: { behavior: 'deny', by: 'nobody', reason: 'Alone.' },
+        verdict: { behavior: 'deny', by: 'non-interactive', reason: 'Alone.' },
       },
       ['x: denied', '  asked: r', '  denied: Alone.'],
     ],

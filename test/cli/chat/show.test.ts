@@ -102,7 +102,7 @@ test('a call that was denied is not called failed, whoever denied it and however
 const decision = (behavior: string, decision_reason: string, at = 0) =>
   got(system('permission_decided', { tool_use_id: 't1', tool_name: 'one', behavior, decision_reason }), at);
 
-test.each(['you', 'nobody'] as const)(
+test.each(['you', 'non-interactive'] as const)(
   'what %s decided here stands; the agent only says why it asked',
   (by) => {
     const verdict = { behavior: 'deny', by, reason: 'no' } as const;

@@ -1,3 +1,4 @@
+// Loaded only when names are completed: reading the configuration is the slow part of a completion.
 import { join } from 'node:path';
 import { readConfiguration } from '../../../config/configuration.ts';
 import { IMPORT_PROGRAMS } from '../../../config/import/programs.ts';

@@ -84,8 +84,8 @@ export function defineApprove(command: Command): void {
 }
 
 const REJECT_HELP = `
-A rejected server is not started and takes its name from nobody; of a rejected settings file only what forbids counts.
-If it is changed, you are asked again. In a terminal, and without names, you are asked about each, as toolplane mcp
+A rejected server is not started and does not shadow other entries; of a rejected settings file, only restrictions apply.
+If its content changes, you are asked again. In a terminal, and without names, you are asked about each, as toolplane mcp
 approve does.
 
   toolplane mcp reject github
