@@ -7,7 +7,7 @@ import { workingDirectory } from './host/config-context.ts';
 import { CommandFailed, ExitCode, errorDocument, outputError, wantsJson } from './output/failure.ts';
 
 import { jsonDocument } from './output/format.ts';
-import { sanitize } from './terminal/text.ts';
+import { sanitize } from './terminal/sanitize.ts';
 
 /** One row per command, in the order of `--help`. */
 const COMMANDS: readonly CommandRow[] = [

@@ -1,7 +1,8 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { SDKResultMessage, UserBlock } from '../../protocol/agent-message.ts';
+import { truncateToWidth } from '../terminal/display-width.ts';
 import { line, type Piece } from '../terminal/render.ts';
-import { sanitizeLine, truncateToWidth } from '../terminal/text.ts';
+import { sanitizeLine } from '../terminal/sanitize.ts';
 
 /** The input of a call on one line: `a: 2, b: 40`. Rendering truncates it. */
 export function inputSummary(input: unknown): string {

@@ -10,8 +10,8 @@ import { startApprove } from '../mcp/approve/approve.ts';
 import { allPending } from '../mcp/approve/pending.ts';
 import { ExitCode } from '../output/failure.ts';
 import { line } from '../terminal/render.ts';
+import { sanitize } from '../terminal/sanitize.ts';
 import { processTerminal } from '../terminal/terminal.ts';
-import { sanitize } from '../terminal/text.ts';
 
 /** `toolplane chat`, and `toolplane` alone: a conversation in the terminal. */
 export function defineChat(command: Command): void {

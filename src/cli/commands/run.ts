@@ -17,7 +17,7 @@ import { addAgentFlags, agentOptions, type FlagValues } from '../flags/agent-fla
 import { ExitCode } from '../output/failure.ts';
 import { isReaderGone } from '../output/output-errors.ts';
 import { render } from '../terminal/render.ts';
-import { sanitize } from '../terminal/text.ts';
+import { sanitize } from '../terminal/sanitize.ts';
 
 const HELP = `
 The prompt is the arguments, or stdin:

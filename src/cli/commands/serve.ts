@@ -8,7 +8,7 @@ import { isForeignServer } from '../../tool-server/foreign-server.ts';
 import { openSession, type SdkServerEntry } from '../../tool-server/sdk-server.ts';
 import { serveStdio } from '../../tool-server/serve.ts';
 import { claimStdout, flushed } from '../output/output.ts';
-import { sanitize } from '../terminal/text.ts';
+import { sanitize } from '../terminal/sanitize.ts';
 
 /** `toolplane serve <module>`: runs the tool server of a module as a stdio MCP server (R42). */
 export function defineServe(command: Command): void {

@@ -8,7 +8,7 @@ import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { toolRules } from '../../sdk/options/option-table.ts';
 import type { AgentDefinition, Options } from '../../sdk/options/options.ts';
-import { sanitize } from '../terminal/text.ts';
+import { sanitize } from '../terminal/sanitize.ts';
 import { collect, settingSources } from './flag-values.ts';
 import { parseJsonFlag } from './json-flag.ts';
 

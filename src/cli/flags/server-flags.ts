@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { HostServerEntry } from '../../host/host-options.ts';
-import { sanitize } from '../terminal/text.ts';
+import { sanitize } from '../terminal/sanitize.ts';
 import { collect } from './flag-values.ts';
 
 /** The servers of a command, by name. */

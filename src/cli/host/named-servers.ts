@@ -17,7 +17,7 @@ import type { ConfigFlags } from '../../config/sources/source-types.ts';
 import type { HostServerEntry } from '../../host/host-options.ts';
 import { guessToolName, normalizeName, writtenToolName } from '../../protocol/tool-name.ts';
 import { flagConfigs, type ServerMap, usageError } from '../flags/server-flags.ts';
-import { sanitize } from '../terminal/text.ts';
+import { sanitize } from '../terminal/sanitize.ts';
 import { cliContext } from './config-context.ts';
 
 /** The servers of a command. */

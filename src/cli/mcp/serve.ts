@@ -25,7 +25,7 @@ import { ToolServer } from '../../tool-server/tool-server.ts';
 import { collect } from '../flags/flag-values.ts';
 import { ExitCode, UsageError } from '../output/failure.ts';
 import { claimStdout, flushed } from '../output/output.ts';
-import { sanitize } from '../terminal/text.ts';
+import { sanitize } from '../terminal/sanitize.ts';
 
 const HELP = `
 Any MCP client can use these tools, without an agent of ours and without a model:

@@ -2,7 +2,7 @@ import { decodeBase64 } from '../../agent/results/binary.ts';
 import { jsonText, parseResult } from '../../agent/results/tool-result.ts';
 
 import { isRecord } from '../../base/json-value.ts';
-import { sanitizeLine } from '../terminal/text.ts';
+import { sanitizeLine } from '../terminal/sanitize.ts';
 import { formatBytes, jsonDocument } from './format.ts';
 
 /** One part of a result: text or JSON that is printed, or other content that is described in one line and can be saved to a file. */

@@ -1,7 +1,7 @@
 import { visibleJson } from '../../base/text/display-text.ts';
 import { HostError, type HostErrorCode, ServerFault } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { sanitize } from '../terminal/text.ts';
+import { sanitize } from '../terminal/sanitize.ts';
 import { jsonDocument } from './format.ts';
 
 /** The command failed: exit code 1, and the message on stderr. */

@@ -1,7 +1,7 @@
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
 import { Writable } from 'node:stream';
+import { sanitize } from './sanitize.ts';
 import type { Terminal } from './terminal.ts';
-import { sanitize } from './text.ts';
 
 /** How a read ended: a text, Ctrl-C, the end of the input, or its own signal. */
 export type ReadEnd =

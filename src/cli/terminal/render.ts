@@ -1,4 +1,5 @@
-import { displayWidth, sanitize, sanitizeLine, truncateToWidth } from './text.ts';
+import { displayWidth, truncateToWidth } from './display-width.ts';
+import { sanitize, sanitizeLine } from './sanitize.ts';
 
 /** The meaning of a span; rendering chooses a color for it. */
 export type Tone = 'plain' | 'dim' | 'strong' | 'good' | 'bad' | 'warn' | 'accent';

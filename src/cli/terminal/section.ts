@@ -1,6 +1,6 @@
 import { line, type Piece, type Span, type Tone } from './render.ts';
+import { sanitizeLine } from './sanitize.ts';
 import { table } from './table.ts';
-import { sanitizeLine } from './text.ts';
 
 /** Mark and color of each state. */
 export const MARKS = {

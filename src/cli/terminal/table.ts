@@ -1,5 +1,6 @@
 import { pluralize } from '../output/format.ts';
-import { displayWidth, sanitizeLine, truncateToWidth } from './text.ts';
+import { displayWidth, truncateToWidth } from './display-width.ts';
+import { sanitizeLine } from './sanitize.ts';
 
 /** Layout of a table; columns are numbered from 0. */
 type Layout = {

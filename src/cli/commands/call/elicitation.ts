@@ -6,7 +6,7 @@ import { Questions } from '../../chat/questions.ts';
 import type { Connected } from '../../host/with-host.ts';
 import type { ReadEnd } from '../../terminal/line-editor.ts';
 import { line, type Piece, render } from '../../terminal/render.ts';
-import { sanitize } from '../../terminal/text.ts';
+import { sanitize } from '../../terminal/sanitize.ts';
 
 const COMMANDS = '/decline and /mute decline, Ctrl-C ends the command; start an answer with // for a slash.';
 

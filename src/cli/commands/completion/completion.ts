@@ -3,7 +3,7 @@ import { nearest } from '../../../base/text/nearest.ts';
 import { loadNamed } from '../../command-table.ts';
 import { usageError } from '../../flags/server-flags.ts';
 import { joinLines } from '../../output/format.ts';
-import { sanitizeLine } from '../../terminal/text.ts';
+import { sanitizeLine } from '../../terminal/sanitize.ts';
 import { type CompletionItem, completeLine, type Kind } from './next-words.ts';
 import { DIRECTORIES, FILES, SCRIPTS, type Shell } from './scripts.ts';
 

@@ -1,7 +1,7 @@
 import { formatCount, pluralize } from '../../output/format.ts';
 import { line, type Piece, type Tone } from '../../terminal/render.ts';
+import { sanitizeLine } from '../../terminal/sanitize.ts';
 import { MARKS } from '../../terminal/section.ts';
-import { sanitizeLine } from '../../terminal/text.ts';
 
 /** How bad something is; `waiting` is for a person to decide, and nothing is broken by it. */
 type Level = 'ok' | 'warning' | 'waiting' | 'error';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { displayWidth, sanitize, sanitizeLine, truncateToWidth } from '../../../src/cli/terminal/text.ts';
+import { sanitize, sanitizeLine } from '../../../src/cli/terminal/sanitize.ts';
 
-describe('neutralise', () => {
+describe('sanitize', () => {
   test.each([
     ['colours', '\u001b[31mred\u001b[0m', '␛[31mred␛[0m'],
     ['a window title', '\u001b]0;owned\u0007', '␛]0;owned␇'],
@@ -40,33 +40,5 @@ describe('neutralise', () => {
 
   test('one line is one line', () => {
     expect(sanitizeLine('  a\n\tb\r\n  c\u2028d\u001b[A ')).toBe('a b c d␛[A');
-  });
-});
-
-describe('width', () => {
-  test.each([
-    ['', 0],
-    ['abc', 3],
-    ['漢字', 4],
-    ['한글', 4],
-    ['👩‍👩‍👧', 2],
-    ['❤️', 2],
-    ['e\u0301', 1],
-    ['…●✓', 3],
-  ])('%j takes %i columns', (text, width) => {
-    expect(displayWidth(text)).toBe(width);
-  });
-
-  test.each([
-    ['abc', 3, 'abc'],
-    ['abcd', 3, 'ab…'],
-    ['漢字漢', 4, '漢…'],
-    ['漢字漢', 5, '漢字…'],
-    ['👩‍👩‍👧x👩‍👩‍👧', 4, '👩‍👩‍👧x…'],
-    ['abc', 1, '…'],
-    ['abc', 0, ''],
-  ])('%j cut to %i columns is %j', (text, width, cut) => {
-    expect(truncateToWidth(text, width)).toBe(cut);
-    expect(displayWidth(cut)).toBeLessThanOrEqual(width);
   });
 });
