@@ -10,9 +10,9 @@ const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 60_000 };
 export default defineConfig({
   test: {
     globalSetup: [
-      'test/support/install-peers.ts',
-      'test/support/build-package.ts',
-      'test/support/own-home.ts',
+      'test/support/setup/install-peers.ts',
+      'test/support/setup/build-package.ts',
+      'test/support/setup/own-home.ts',
     ],
     maxWorkers: 2,
     reporters: ['default'],

@@ -1,10 +1,10 @@
 // The agent of the examples. By default a real agent CLI with a scripted model on loopback: offline, no key.
 // With TOOLPLANE_LIVE=1 and ANTHROPIC_API_KEY, the same CLI, or the one in TOOLPLANE_CLI, uses a real model.
 import type { Options } from 'toolplane';
-import type { Script } from '../test/support/messages-api.ts';
+import type { Script } from '../test/support/model-api/messages-api.ts';
 import { findCli, openCliSandbox } from '../test/support/real-cli.ts';
 
-export { text, together, toolUse } from '../test/support/model-reply.ts';
+export { text, together, toolUse } from '../test/support/model-api/model-reply.ts';
 
 /** Whether a real model answers; its text varies, so examples then assert only what tools did. */
 export const isLive = process.env.TOOLPLANE_LIVE === '1';

@@ -1,4 +1,4 @@
-import { latestTexts, offeredTools, toolResults } from '../test/support/model-view.ts';
+import { latestTexts, offeredTools, toolResults } from '../test/support/model-api/model-view.ts';
 import type { Message, World } from './program.ts';
 
 /** What a program's loop over a query saw, up to its end or to what it threw. */

@@ -1,5 +1,5 @@
 import type { Options, SDKMessage, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
-import type { Script } from '../test/support/messages-api.ts';
+import type { Script } from '../test/support/model-api/messages-api.ts';
 import type { CliSandbox } from '../test/support/real-cli.ts';
 
 /** The package under test, seen through the official types: the official one, or ours in its place. */

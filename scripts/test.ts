@@ -11,7 +11,7 @@ import { bin, ROOT, step } from './step.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'toolplane-test-'));
 const report = join(scratch, 'vitest.json');
-// Many processes load the same sources; see `test/support/own-home.ts`.
+// Many processes load the same sources; see `test/support/setup/own-home.ts`.
 process.env.NODE_COMPILE_CACHE ??= join(scratch, 'compiled');
 const totals = { passed: 0, failed: 0 };
 

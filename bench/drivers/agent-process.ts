@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { text } from '../../test/support/model-reply.ts';
+import { text } from '../../test/support/model-api/model-reply.ts';
 import { openCliSandbox } from '../../test/support/real-cli.ts';
 
 export type AgentStart = {

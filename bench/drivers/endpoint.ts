@@ -4,9 +4,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { parentPort, workerData } from 'node:worker_threads';
-import { isSideRequest, parseMessagesRequest } from '../../test/support/messages-request.ts';
-import { wireEvents, wireMessage } from '../../test/support/messages-wire.ts';
-import { text, toolUse } from '../../test/support/model-reply.ts';
+import { isSideRequest, parseMessagesRequest } from '../../test/support/model-api/messages-request.ts';
+import { wireEvents, wireMessage } from '../../test/support/model-api/messages-wire.ts';
+import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 
 /** How often it calls the tool before it says that it is enough. */
 const { rounds, tool } = workerData as { rounds: number; tool: string };

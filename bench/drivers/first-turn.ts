@@ -3,7 +3,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from '../../test/support/model-reply.ts';
+import { text } from '../../test/support/model-api/model-reply.ts';
 import { openCliSandbox } from '../../test/support/real-cli.ts';
 import { median } from '../median.ts';
 import { loadAgentSdk, type Message } from './agent-sdk.ts';

@@ -1,4 +1,4 @@
-import { after, text } from '../../test/support/model-reply.ts';
+import { after, text } from '../../test/support/model-api/model-reply.ts';
 import { describeError, modelSide, outline } from '../observe.ts';
 import { options, type Sdk, type World } from '../program.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text, toolUse } from '../../test/support/model-reply.ts';
+import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { modelSide, transcribe } from '../observe.ts';
 import { options, type Sdk, type World } from '../program.ts';
 

@@ -1,4 +1,4 @@
-import { toolUse } from '../../test/support/model-reply.ts';
+import { toolUse } from '../../test/support/model-api/model-reply.ts';
 import { modelSide, transcribe } from '../observe.ts';
 import { options, type Sdk, type World } from '../program.ts';
 

@@ -1,4 +1,4 @@
-import { error } from '../../test/support/model-reply.ts';
+import { error } from '../../test/support/model-api/model-reply.ts';
 import { transcribe } from '../observe.ts';
 import { options, type Sdk, type World } from '../program.ts';
 

@@ -1,5 +1,5 @@
-import { text, toolUse } from '../../test/support/model-reply.ts';
-import { offeredTools } from '../../test/support/model-view.ts';
+import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
+import { offeredTools } from '../../test/support/model-api/model-view.ts';
 import { modelSide, transcribe } from '../observe.ts';
 import { options, type Sdk, type World } from '../program.ts';
 

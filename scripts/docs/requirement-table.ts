@@ -7,7 +7,7 @@ import { DECISIONS, REQUIREMENTS, type Requirement } from './requirements.ts';
 export function readCitations(): Map<string, string[]> {
   const cited = new Map<string, string[]>();
   for (const file of globSync('test/**/*.test.ts', { cwd: ROOT }).toSorted()) {
-    if (file.startsWith('test/docs')) continue;
+    if (file.startsWith('test/repository/docs/')) continue;
     const numbers = readFileSync(`${ROOT}${file}`, 'utf8').match(/(?<![\w-])[RC]\d{1,3}(?![\w-])/g) ?? [];
     for (const number of new Set(numbers)) cited.set(number, [...(cited.get(number) ?? []), file]);
   }

@@ -169,7 +169,7 @@ export const REQUIREMENTS: Readonly<Record<string, Readonly<Record<`R${number}`,
   'Tests and docs': {
     R119: ['Unit tests need no agent'],
     R120: ['The control protocol is tested against a scripted agent', { shownBy: '`test/sdk`' }],
-    R121: ['Integration tests run the real CLI', { shownBy: '`test/interop`' }],
+    R121: ['Integration tests run the real CLI', { shownBy: '`test/repository/interop`' }],
     R122: ['Examples work with a real model', { shownBy: '`npm run live`' }],
     R123: ['No test is skipped', { shownBy: '`npm test`' }],
     R124: ['With the real CLI: a tool is listed, run, fails gracefully, runs concurrently'],

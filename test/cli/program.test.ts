@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { VERSION } from '../../src/entry/version.ts';
-import { CLI } from '../support/built-package.ts';
+import { CLI } from '../support/setup/built-package.ts';
 import { CLI_ENV, runCli } from './support/run-cli.ts';
 
 test.each(['--version', '-V'])('%s prints the version and nothing else', async (flag) => {

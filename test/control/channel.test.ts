@@ -9,8 +9,8 @@ import {
 } from '../../src/control/channel.ts';
 import type { Frame } from '../../src/protocol/control-frame.ts';
 import { SdkError } from '../../src/protocol/sdk-error.ts';
-import { FakeLink } from '../support/fake-link.ts';
 import { gate } from '../support/gate.ts';
+import { FakeLink } from './fake-link.ts';
 
 type Sent = { request_id: string; request: Frame };
 

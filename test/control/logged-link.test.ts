@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { logFrames } from '../../src/control/logged-link.ts';
 import { collect } from '../support/collect.ts';
-import { FakeLink } from '../support/fake-link.ts';
+import { FakeLink } from './fake-link.ts';
 
 test('every frame is printed with its direction, secrets masked, and passes unchanged', async () => {
   const link = new FakeLink();

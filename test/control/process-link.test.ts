@@ -11,7 +11,7 @@ import {
 } from '../../src/control/process-link.ts';
 import type { Frame } from '../../src/protocol/control-frame.ts';
 import { collect } from '../support/collect.ts';
-import { FakeProcess } from '../support/fake-process.ts';
+import { FakeProcess } from './fake-process.ts';
 
 describe('process link', () => {
   function open(options: Partial<ProcessLinkOptions> = {}) {

@@ -6,10 +6,10 @@ import * as z from 'zod';
 import { AgentClient, moduleServer, query, toolServer } from '../../src/entry/index.ts';
 import { openAgentWorld } from '../cli/support/agent-world.ts';
 import { fixture } from '../cli/support/run-cli.ts';
-import { gone, isAlive } from '../interop/real-agent.ts';
+import { gone, isAlive } from '../repository/interop/real-agent.ts';
 import { collect } from '../support/collect.ts';
-import { after, text, toolUse } from '../support/model-reply.ts';
-import { toolResults } from '../support/model-view.ts';
+import { after, text, toolUse } from '../support/model-api/model-reply.ts';
+import { toolResults } from '../support/model-api/model-view.ts';
 
 /** Nothing of this machine, and nothing left on it. */
 const BARE = { env: {}, tools: [], persistSession: false };

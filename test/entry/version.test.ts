@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { MIN_NODE, nodeVersionError, VERSION } from '../../src/entry/version.ts';
 import { CLI_ENV } from '../cli/support/run-cli.ts';
-import { CLI } from '../support/built-package.ts';
+import { CLI } from '../support/setup/built-package.ts';
 
 describe('version', () => {
   const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type MessagesApi, type Script, startMessagesApi } from './messages-api.ts';
+import { type MessagesApi, type Script, startMessagesApi } from './model-api/messages-api.ts';
 
 /** A real agent CLI with nothing of this machine in it: own home, own directory, a scripted model. */
 export interface CliSandbox extends AsyncDisposable {

@@ -11,7 +11,7 @@ import {
 import type { Transport } from '../../src/tool-server/serve.ts';
 import { FOREIGN_VERSIONS } from '../support/foreign-servers.ts';
 import { gate } from '../support/gate.ts';
-import { type RpcUser, rpcUser } from '../support/rpc-user.ts';
+import { type RpcUser, rpcUser } from './rpc-user.ts';
 
 describe('foreign server', () => {
   const CLIENT = {

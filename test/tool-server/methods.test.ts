@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { PromptDefinition, ResourceDefinition } from '../../src/tool-server/methods.ts';
 import { ToolServer, type ToolServerOptions } from '../../src/tool-server/tool-server.ts';
 
-import { rpcUser } from '../support/rpc-user.ts';
+import { rpcUser } from './rpc-user.ts';
 
 const failure = (code: number, message: string) => ({ jsonrpc: '2.0', id: 1, error: { code, message } });
 const success = (result: object) => ({ result, jsonrpc: '2.0', id: 1 });

@@ -11,7 +11,7 @@ import {
 import { tool } from '../../src/tool-server/tool.ts';
 import { ToolServer } from '../../src/tool-server/tool-server.ts';
 import { FOREIGN_VERSIONS, type Foreign } from '../support/foreign-servers.ts';
-import { rpcUser } from '../support/rpc-user.ts';
+import { rpcUser } from './rpc-user.ts';
 
 const text = (it: string) => ({ content: [{ type: 'text', text: it }] });
 const add = tool('add', 'Adds', { a: z.number(), b: z.number() }, ({ a, b }) => a + b);

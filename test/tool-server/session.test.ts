@@ -7,7 +7,7 @@ import { tool } from '../../src/tool-server/tool.ts';
 import { ToolServer, type ToolServerOptions } from '../../src/tool-server/tool-server.ts';
 
 import { gate } from '../support/gate.ts';
-import { rpcUser } from '../support/rpc-user.ts';
+import { rpcUser } from './rpc-user.ts';
 
 const text = (it: string) => ({ content: [{ type: 'text', text: it }] });
 const add = tool('add', 'Adds', { a: z.number(), b: z.number() }, ({ a, b }) => a + b);

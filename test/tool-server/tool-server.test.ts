@@ -4,7 +4,7 @@ import { failedResult } from '../../src/tool-server/result.ts';
 import { type AnyTool, tool } from '../../src/tool-server/tool.ts';
 import { checkServerOptions, show, ToolServer } from '../../src/tool-server/tool-server.ts';
 import { gate } from '../support/gate.ts';
-import { rpcUser } from '../support/rpc-user.ts';
+import { rpcUser } from './rpc-user.ts';
 
 describe('tool server', () => {
   const text = (it: string) => ({ content: [{ type: 'text', text: it }] });

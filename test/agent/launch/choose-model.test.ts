@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { chooseModel } from '../../../src/agent/launch/choose-model.ts';
 import type { Model, ModelEvent, ModelRequest } from '../../../src/agent/models/model.ts';
-import { type Script, startMessagesApi } from '../../support/messages-api.ts';
-import { error, text } from '../../support/model-reply.ts';
-import { chunk, startOpenAiApi } from '../../support/openai-api.ts';
+import { type Script, startMessagesApi } from '../../support/model-api/messages-api.ts';
+import { error, text } from '../../support/model-api/model-reply.ts';
+import { chunk, startOpenAiApi } from '../../support/model-api/openai-api.ts';
 
 async function ask(model: Model, name: string, more: Partial<ModelRequest> = {}): Promise<string> {
   const request = { model: name, system: '', tools: [], maxTokens: 100, signal: AbortSignal.timeout(5_000) };

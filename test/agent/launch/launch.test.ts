@@ -8,8 +8,8 @@ import { memoryLinks } from '../../../src/control/memory-link.ts';
 import { query } from '../../../src/entry/index.ts';
 import type { Frame } from '../../../src/protocol/control-frame.ts';
 import { collect } from '../../support/collect.ts';
-import { startMessagesApi } from '../../support/messages-api.ts';
-import { after, error, text } from '../../support/model-reply.ts';
+import { startMessagesApi } from '../../support/model-api/messages-api.ts';
+import { after, error, text } from '../../support/model-api/model-reply.ts';
 
 describe('launch', () => {
   const NOW = new Date('2026-01-02T03:04:05Z');

@@ -7,8 +7,8 @@ import {
 import { collectMessage } from '../../../src/agent/models/message-collector.ts';
 import { withRetry } from '../../../src/agent/models/retry.ts';
 import { collect } from '../../support/collect.ts';
-import { startMessagesApi } from '../../support/messages-api.ts';
-import { error, text, together, toolUse } from '../../support/model-reply.ts';
+import { startMessagesApi } from '../../support/model-api/messages-api.ts';
+import { error, text, together, toolUse } from '../../support/model-api/model-reply.ts';
 import { startFaultyProxy } from './faulty-proxy.ts';
 import { modelRequest, modelTool } from './requests.ts';
 

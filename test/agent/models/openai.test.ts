@@ -4,7 +4,7 @@ import type { ModelMessage } from '../../../src/agent/models/model.ts';
 import { openAiModel, openAiParams } from '../../../src/agent/models/openai.ts';
 import { withRetry } from '../../../src/agent/models/retry.ts';
 import { collect } from '../../support/collect.ts';
-import { callChunk, chunk, startOpenAiApi, usageChunk } from '../../support/openai-api.ts';
+import { callChunk, chunk, startOpenAiApi, usageChunk } from '../../support/model-api/openai-api.ts';
 import { startFaultyProxy } from './faulty-proxy.ts';
 import { modelRequest, modelTool } from './requests.ts';
 

@@ -11,7 +11,7 @@ import { openPins } from '../../../src/pool/pinning/pins.ts';
 import type { SDKMessage } from '../../../src/protocol/agent-message.ts';
 import type { McpServerStatus } from '../../../src/sdk/query-methods.ts';
 import { lifeline } from '../../support/lifeline.ts';
-import { error, text as say } from '../../support/model-reply.ts';
+import { error, text as say } from '../../support/model-api/model-reply.ts';
 import { openAgentWorld } from '../support/agent-world.ts';
 import { config, odd } from '../support/real-servers.ts';
 import { runCli, startCli } from '../support/run-cli.ts';

@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, test } from 'vitest';
 import { moduleServer } from '../../../src/entry/index.ts';
-import { CLI } from '../../support/built-package.ts';
+import { CLI } from '../../support/setup/built-package.ts';
 import { fixture, runCli, startCli } from '../support/run-cli.ts';
 
 /** An official client on the command's stdin and stdout, closed with its block. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CLI } from '../../support/built-package.ts';
+import { CLI } from '../../support/setup/built-package.ts';
 import { localFile, marker, mcpPlace, mcpTerminal, projectFile, userFile } from '../support/mcp-place.ts';
 import { BROKEN } from '../support/real-servers.ts';
 import { fixture } from '../support/run-cli.ts';

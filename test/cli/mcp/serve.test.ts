@@ -8,7 +8,7 @@ import { StdioClientTransport as OlderTransport } from '../../../interop/node_mo
 import { type Opened, servedDirectory, servedTools } from '../../../src/cli/mcp/serve.ts';
 import { createHost } from '../../../src/entry/host.ts';
 import { type ConfigPlace, configPlace } from '../../config/config-place.ts';
-import { CLI } from '../../support/built-package.ts';
+import { CLI } from '../../support/setup/built-package.ts';
 import { CLI_ENV, runCli } from '../support/run-cli.ts';
 
 describe('serve', () => {

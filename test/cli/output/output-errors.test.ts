@@ -4,7 +4,7 @@ import { existsSync, openSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { CLI } from '../../support/built-package.ts';
+import { CLI } from '../../support/setup/built-package.ts';
 import { CLI_ENV, runCli, startCli } from '../support/run-cli.ts';
 import { TWO_SERVERS } from '../support/two-servers.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type MessagesApi, type Script, startMessagesApi } from '../../support/messages-api.ts';
+import { type MessagesApi, type Script, startMessagesApi } from '../../support/model-api/messages-api.ts';
 
 /** Where our agent runs in tests: an own directory and home, and a scripted Messages API as its model. */
 export interface AgentWorld extends AsyncDisposable {

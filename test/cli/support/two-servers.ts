@@ -1,4 +1,4 @@
-import { CLI } from '../../support/built-package.ts';
+import { CLI } from '../../support/setup/built-package.ts';
 import { fixture } from './run-cli.ts';
 
 const served = (name: string, more: object = {}) => ({

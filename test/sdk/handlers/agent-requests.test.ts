@@ -15,7 +15,7 @@ import { registerHooks } from '../../../src/sdk/handlers/hooks.ts';
 import { splitServers } from '../../../src/sdk/options/mcp-servers.ts';
 import type { CanUseTool, Options } from '../../../src/sdk/options/options.ts';
 import { createSdkMcpServer } from '../../../src/tool-server/sdk-server.ts';
-import { answerOf } from '../../support/served.ts';
+import { answerOf } from '../support/served.ts';
 
 describe('agent requests', () => {
   const served = { id: 'ask-1', signal: new AbortController().signal, reply() {} };

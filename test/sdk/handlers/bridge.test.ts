@@ -6,7 +6,7 @@ import { splitServers } from '../../../src/sdk/options/mcp-servers.ts';
 import type { McpServerConfig } from '../../../src/sdk/options/options.ts';
 import { attach, createSdkMcpServer, toolServer } from '../../../src/tool-server/sdk-server.ts';
 import { gate } from '../../support/gate.ts';
-import { answerOf } from '../../support/served.ts';
+import { answerOf } from '../support/served.ts';
 
 type Sent = { server: string; message: RpcMessage };
 

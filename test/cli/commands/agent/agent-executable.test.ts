@@ -3,7 +3,7 @@ import { chmod, cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { AGENT } from '../../../support/built-package.ts';
+import { AGENT } from '../../../support/setup/built-package.ts';
 
 /** A Node of this version that says how it was started, if it is asked for more than its version. */
 const fakeNode = (version: string) => `#!/bin/sh

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { official } from '../../../../interop/official.ts';
-import { AGENT } from '../../../support/built-package.ts';
-import { text, toolUse } from '../../../support/model-reply.ts';
-import { toolResults } from '../../../support/model-view.ts';
+import { text, toolUse } from '../../../support/model-api/model-reply.ts';
+import { toolResults } from '../../../support/model-api/model-view.ts';
+import { AGENT } from '../../../support/setup/built-package.ts';
 import { openAgentWorld } from '../../support/agent-world.ts';
 
 // The official SDK starts our executable as it would its own agent.

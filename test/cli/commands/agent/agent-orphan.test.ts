@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { AGENT } from '../../../support/built-package.ts';
-import { text, toolUse } from '../../../support/model-reply.ts';
+import { text, toolUse } from '../../../support/model-api/model-reply.ts';
+import { AGENT } from '../../../support/setup/built-package.ts';
 import { openAgentWorld } from '../../support/agent-world.ts';
 
 test('an agent whose program has died ends, though a command of its runs silently', async () => {

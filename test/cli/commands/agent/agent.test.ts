@@ -5,12 +5,12 @@ import { text as readAll } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { moduleServer, type Options, query, toolServer } from '../../../../src/entry/index.ts';
-import { gone, isAlive } from '../../../interop/real-agent.ts';
-import { AGENT } from '../../../support/built-package.ts';
+import { gone, isAlive } from '../../../repository/interop/real-agent.ts';
 import { collect } from '../../../support/collect.ts';
 import { lifeline } from '../../../support/lifeline.ts';
-import { after, text, toolUse } from '../../../support/model-reply.ts';
-import { type SeenResult, toolResults } from '../../../support/model-view.ts';
+import { after, text, toolUse } from '../../../support/model-api/model-reply.ts';
+import { type SeenResult, toolResults } from '../../../support/model-api/model-view.ts';
+import { AGENT } from '../../../support/setup/built-package.ts';
 import { type AgentWorld, openAgentWorld } from '../../support/agent-world.ts';
 import { fixture, runCli } from '../../support/run-cli.ts';
 

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { SCRIPTS } from '../../../../src/cli/commands/completion/scripts.ts';
 import { configPlace } from '../../../config/config-place.ts';
-import { CLI, PACKAGE } from '../../../support/built-package.ts';
+import { CLI, PACKAGE } from '../../../support/setup/built-package.ts';
 import { commandTerminal } from '../../support/command-terminal.ts';
 import { CLI_ENV, runCli } from '../../support/run-cli.ts';
 import { hasScript } from '../../support/terminal-process.ts';

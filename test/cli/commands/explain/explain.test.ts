@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { configPlace } from '../../../config/config-place.ts';
 import { PROCESSES } from '../../../mcp/contract/support/third-party-servers.ts';
-import { CLI } from '../../../support/built-package.ts';
+import { CLI } from '../../../support/setup/built-package.ts';
 import { odd } from '../../support/real-servers.ts';
 import { fixture, runCli } from '../../support/run-cli.ts';
 

@@ -6,7 +6,7 @@ import type { HostTool } from '../../../../src/host/host-options.ts';
 import { assemble } from '../../../../src/pool/assemble.ts';
 import { tokenCost } from '../../../../src/pool/token-cost.ts';
 import { configPlace } from '../../../config/config-place.ts';
-import { CLI } from '../../../support/built-package.ts';
+import { CLI } from '../../../support/setup/built-package.ts';
 import { fixture, runCli } from '../../support/run-cli.ts';
 
 describe('report', () => {

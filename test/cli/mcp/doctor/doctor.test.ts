@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { type ConfigPlace, configPlace } from '../../../config/config-place.ts';
 import { makeCertificates } from '../../../mcp/support/certificates.ts';
 import { startWeb } from '../../../mcp/transports/http/support/web.ts';
-import { CLI } from '../../../support/built-package.ts';
+import { CLI } from '../../../support/setup/built-package.ts';
 import { fixture, runCli } from '../../support/run-cli.ts';
 import { hasScript, TerminalProcess } from '../../support/terminal-process.ts';
 

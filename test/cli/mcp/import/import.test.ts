@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { IMPORT_PROGRAMS } from '../../../../src/config/import/programs.ts';
 import { type ConfigPlace, configPlace } from '../../../config/config-place.ts';
-import { CLI } from '../../../support/built-package.ts';
+import { CLI } from '../../../support/setup/built-package.ts';
 import { commandTerminal } from '../../support/command-terminal.ts';
 import { CLI_ENV, runCli } from '../../support/run-cli.ts';
 import { hasScript } from '../../support/terminal-process.ts';

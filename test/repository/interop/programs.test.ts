@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { loadPackage, loadProgram, observe, programNames } from '../../../interop/compare.ts';
+import { HOST_DIFFERENCES, withoutKnown } from '../../../interop/host-differences.ts';
+import type { Sdk } from '../../../interop/program.ts';
+
+// Every program on the pairs {official, ours} × {real CLI, our host}, compared with the official package on the real CLI.
+
+let official: Sdk;
+let ours: Sdk;
+
+beforeAll(async () => {
+  official = (await loadPackage('official')) as Sdk;
+  ours = (await loadPackage('ours')) as Sdk;
+  // The official package warns of a tool name that one program uses on purpose.
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+});
+
+afterAll(() => vi.restoreAllMocks());
+
+test.each(await programNames())(
+  '%s: both ends see the same with either package and either agent',
+  { timeout: 90_000 },
+  async (name) => {
+    const program = await loadProgram(name);
+    const [real, onCli, theirs, mine] = await Promise.all([
+      observe(program, official, 'cli'),
+      observe(program, ours, 'cli'),
+      observe(program, official, 'host'),
+      observe(program, ours, 'host'),
+    ]);
+    expect(onCli).toEqual(real);
+    expect(withoutKnown(theirs, name)).toEqual(withoutKnown(real, name));
+    expect(withoutKnown(mine, name)).toEqual(withoutKnown(real, name));
+    for (const known of HOST_DIFFERENCES.filter(({ programs }) => programs.includes(name))) {
+      const others = HOST_DIFFERENCES.filter((it) => it !== known);
+      const isNeeded = `not needed: ${known.why}`;
+      expect(withoutKnown(theirs, name, others), isNeeded).not.toEqual(withoutKnown(real, name, others));
+    }
+  },
+);

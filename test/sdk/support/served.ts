@@ -1,0 +1,9 @@
+import { REPLIES_LATER, type Reply, type ServedRequest } from '../../../src/control/channel.ts';
+
+/** Serves one request as a channel would, and gives its answer whichever way it comes. */
+export async function answerOf(serve: (served: ServedRequest) => Reply | Promise<Reply>): Promise<Reply> {
+  const later = Promise.withResolvers<Reply>();
+  const { signal } = new AbortController();
+  const reply = await serve({ id: 'r', signal, reply: later.resolve });
+  return reply === REPLIES_LATER ? later.promise : reply;
+}
