@@ -1,10 +1,10 @@
 import { startTimer } from './async/timers.ts';
 
-/** Time, as far as servers over time need it; tests have one of their own. */
+/** Time as the servers use it; tests pass a fake. */
 export type Clock = {
-  /** In milliseconds since 1970: it jumps when the machine has slept. */
+  /** Milliseconds since 1970; jumps after the machine was suspended. */
   now(): number;
-  /** Returns how to call it off. What happens in the `background` keeps no process alive. */
+  /** Returns a function that cancels the timer. A `background` timer does not keep the process alive. */
   after(ms: number, run: () => void, where?: 'background'): () => void;
 };
 
@@ -16,3 +16,16 @@ export const SYSTEM_CLOCK: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Resolves after the delay, or as soon as the signal aborts. */
+export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      stop();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const stop = clock.after(ms, end);
+    signal.addEventListener('abort', end, { once: true });
+  });
+}

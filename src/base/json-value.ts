@@ -51,3 +51,12 @@ export function isEqualJson(a: unknown, b: unknown): boolean {
   }
   return true;
 }
+
+/** JSON text that is the same for objects that are equal, whatever the order of their members. */
+export function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    isRecord(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}

@@ -13,6 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
 /** The usual limit of systems for chains of symbolic links. */
@@ -41,6 +42,18 @@ export function replaceFile(
   } catch (thrown) {
     rmSync(draft, { force: true });
     throw thrown;
+  }
+}
+
+/** Replaces a file atomically with one that only its owner can read, and creates its directory; not synced to disk. */
+export async function writePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
+  const draft = `${path}.${randomUUID()}`;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(draft, content, { mode: 0o600, flag: 'wx' });
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
   }
 }
 

@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { ConnectOptions, VersionNegotiationOptions } from '@modelcontextprotocol/client';
+import { writePrivateFile } from '../../base/files/replace-file.ts';
 import { isEqualJson, isRecord } from '../../base/json-value.ts';
-import type { EraCache, KnownEra, ServerEntry } from './connect-context.ts';
+import { isRpcError, readFailure } from '../errors/classify-failure.ts';
+import type { ConnectContext, EraCache, KnownEra, ServerEntry } from './connect-context.ts';
+import type { Wire } from './wire.ts';
 
 /** The revision of the stateless protocol. */
 const MODERN_VERSION = '2026-07-28';
@@ -54,6 +55,125 @@ export function eraKey(entry: ServerEntry, cwd: string | undefined): string | un
         ? [entry.type, entry.url]
         : undefined;
   return parts && createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}
+
+const LEGACY: KnownEra = { era: 'legacy' };
+
+/** The protocol era that one connection attempt assumes of a server, and whether another era is worth a second try. */
+export class EraChoice {
+  readonly #entry: ServerEntry;
+  readonly #context: ConnectContext;
+  readonly #key: string | undefined;
+  #known: KnownEra | undefined;
+  #hasRetried = false;
+
+  constructor(entry: ServerEntry, context: ConnectContext) {
+    this.#entry = entry;
+    this.#context = context;
+    this.#key = eraKey(entry, context.cwd);
+    if (this.#key === undefined) return;
+    const skipsProbe = context.skipProbeOnce?.delete(this.#key) === true;
+    this.#known = skipsProbe ? LEGACY : context.eraCache?.recall(this.#key);
+  }
+
+  /** The era that the server is known for; undefined if the server has to be probed. */
+  get known(): KnownEra | undefined {
+    return this.#known;
+  }
+
+  /** Remembers the era of a new connection. */
+  connected(era: KnownEra['era'], wire: Pick<Wire, 'lateDiscovery'> | undefined): void {
+    const late = wire?.lateDiscovery;
+    if (late) this.#remember({ era: 'modern', discover: { supportedVersions: late.supportedVersions } });
+    else this.#remember(era === 'modern' ? { era, discover: {} } : { era });
+  }
+
+  /** Whether to connect once more at once; `known` is another era then. */
+  mayRetry(
+    failure: unknown,
+    wire: FailedAttempt['wire'],
+    stderr: readonly string[],
+    signal: AbortSignal,
+  ): boolean {
+    if (this.#hasRetried) return false;
+    const verdict = eraForRetry({ failure, known: this.#known, wire });
+    if (verdict === undefined) return false;
+    const known = verdict === 'unknown' ? undefined : verdict;
+    if (signal.aborted) {
+      // No time is left for another try, but the next attempt starts with this era.
+      this.#remember(known);
+      return false;
+    }
+    if (!this.#isEraUnset()) return false;
+    // The process reported why it could not start: that error is reported now, and the next attempt skips the probe.
+    if (this.#key !== undefined && this.#context.skipProbeOnce && isStartFailure(stderr)) {
+      this.#context.skipProbeOnce.add(this.#key);
+      return false;
+    }
+    this.#known = known;
+    this.#hasRetried = true;
+    return true;
+  }
+
+  #remember(era: KnownEra | undefined): void {
+    if (this.#key !== undefined) this.#context.eraCache?.remember(this.#key, era);
+  }
+
+  #isEraUnset(): boolean {
+    const { era }: { era?: unknown } = 'era' in this.#entry ? this.#entry : {};
+    return era === undefined || era === 'auto';
+  }
+}
+
+/** A failed connection attempt. */
+type FailedAttempt = {
+  readonly failure: unknown;
+  /** The era that was assumed. */
+  readonly known: KnownEra | undefined;
+  readonly wire: Pick<Wire, 'isProcessLike' | 'isProbeUnanswered' | 'lateDiscovery'> | undefined;
+};
+
+/** The era to assume in a second try; undefined if a second try would not help. */
+export function eraForRetry({ failure, known, wire }: FailedAttempt): KnownEra | 'unknown' | undefined {
+  if (known?.era === 'legacy') return isRefusal(failure) ? 'unknown' : undefined;
+  // A remote server that ignores the probe may answer an older client.
+  if (!wire?.isProcessLike) return wire?.isProbeUnanswered && isTimeout(failure) ? LEGACY : undefined;
+  // The process started so slowly that it answered the probe after the probe's timeout.
+  if (wire.lateDiscovery) return { era: 'modern', discover: wire.lateDiscovery };
+  // The process crashed on the probe, or did not answer anything since.
+  return wire.isProbeUnanswered ? LEGACY : undefined;
+}
+
+function isTimeout(failure: unknown): boolean {
+  return readFailure(failure).code === 'REQUEST_TIMEOUT';
+}
+
+/**
+ * Whether the stderr of a process that exited says that it could not start: it has output, and none of it is about a
+ * message it received. Such a process is not restarted at once, since that would only delay the error report.
+ */
+export function isStartFailure(lines: readonly string[]): boolean {
+  const reasons = lines.filter((line) => line.trim() !== '' && !ENDING.test(line));
+  return reasons.length > 0 && !reasons.some((line) => AFTER_START.some((text) => text.test(line)));
+}
+
+/** The exit of the process, as the transport reports it. */
+const ENDING = /^\((?:exited with code|ended by|it closed)\b.*\)$/;
+
+/** Output of a server that is running, or that cannot handle a message. */
+const AFTER_START: readonly RegExp[] = [
+  /running|listening|serving|started|\bready\b|stdio|stdin/i,
+  /discover|initiali[sz]ed|["'`]initialize|handshake|protocol|(?<![.\w])json|rpc|session|clientInfo|capabilit/i,
+  /method|request|message|\bparams\b|dispatch|handler|receiv/i,
+  /pars(?:e|ing)|serializ|marshal|decod/i,
+  /unexpected|unrecogni[sz]|panick|of (?:undefined|null)\b|NoneType/i,
+];
+
+/** Whether the server answered, and rejected the request. */
+function isRefusal(failure: unknown): boolean {
+  if (isRpcError(failure)) return true;
+  const { status = 0 } = readFailure(failure);
+  return status >= 400 && status < 500 && status !== 401 && status !== 403 && status !== 429;
 }
 
 /** A verdict and when it was found. */
@@ -125,7 +245,7 @@ export function fileEraCache(
   const write = (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
-    writing = writing.then(() => replace(path, opened().entries)).catch(() => {});
+    writing = writing.then(() => writePrivateFile(path, fileText(opened().entries))).catch(() => {});
     return writing;
   };
   const opened = (): MemoryEraCache => {
@@ -143,16 +263,8 @@ export function fileEraCache(
   };
 }
 
-async function replace(path: string, entries: ReadonlyMap<string, CachedEra>): Promise<void> {
-  const text = JSON.stringify({ format: FORMAT, eras: Object.fromEntries(entries) });
-  const next = `${path}.${randomUUID()}`;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  try {
-    await writeFile(next, text, { mode: 0o600, flag: 'wx' });
-    await rename(next, path);
-  } finally {
-    await rm(next, { force: true });
-  }
+function fileText(entries: ReadonlyMap<string, CachedEra>): string {
+  return JSON.stringify({ format: FORMAT, eras: Object.fromEntries(entries) });
 }
 
 function read(path: string): [string, CachedEra][] {

@@ -1,9 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRecord } from '../../base/json-value.ts';
+import { writePrivateFile } from '../../base/files/replace-file.ts';
+import { isRecord, sortedJson } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
-import type { ToolCache } from '../connection/connect-context.ts';
+import type { ConnectContext, ServerEntry, ToolCache } from '../connection/connect-context.ts';
+import { eraKey } from '../connection/protocol-era.ts';
+import type { Discovered } from './read-list.ts';
 import { parseTool } from './tool.ts';
 
 const FORMAT = 1;
@@ -78,14 +81,7 @@ async function write(
     await rm(path, { force: true });
     return undefined;
   }
-  const next = `${path}.${randomUUID()}`;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  try {
-    await writeFile(next, text, { mode: 0o600, flag: 'wx' });
-    await rename(next, path);
-  } finally {
-    await rm(next, { force: true });
-  }
+  await writePrivateFile(path, text);
   return { digest, at };
 }
 
@@ -133,4 +129,67 @@ function pathOf(directory: string, key: string): string {
 
 function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** The cached tools of one server. In-process servers are not cached: they list their tools without delay. */
+export class RememberedTools {
+  readonly #server: string;
+  readonly #entry: ServerEntry;
+  readonly #deps: RememberedToolsDeps;
+  #key: string | undefined;
+  #read: Promise<void> | undefined;
+
+  constructor(server: string, entry: ServerEntry, deps: RememberedToolsDeps) {
+    this.#server = server;
+    this.#entry = entry;
+    this.#deps = deps;
+  }
+
+  /** Settles when the cache has been read. */
+  get read(): Promise<void> | undefined {
+    return this.#read;
+  }
+
+  /** Reads the cache at the first connection attempt; later attempts already know newer tools. */
+  recall(take: (tools: readonly ListedTool[]) => void): void {
+    const { toolCache } = this.#deps;
+    if (!toolCache) return;
+    this.#key = cacheKey(this.#server, this.#entry, this.#deps);
+    if (this.#key === undefined || this.#read !== undefined) return;
+    this.#read = toolCache.recall(this.#key).then((tools) => {
+      if (tools) take(tools);
+    });
+  }
+
+  /** Incomplete lists are not cached. */
+  remember({ items, failure }: Discovered<ListedTool>): void {
+    if (this.#key !== undefined && failure === undefined) this.#deps.toolCache?.remember(this.#key, items);
+  }
+}
+
+type RememberedToolsDeps = Pick<ConnectContext, 'toolCache' | 'cwd' | 'expand'>;
+
+/**
+ * A hash of the server's name, address and expanded credentials: a server may list different tools for different users.
+ * Undefined for in-process servers, and for entries whose variables cannot be expanded; connecting reports that.
+ */
+function cacheKey(
+  name: string,
+  entry: ServerEntry,
+  { cwd, expand }: RememberedToolsDeps,
+): string | undefined {
+  let expanded = entry;
+  try {
+    if (expand) expanded = expand(name, entry).entry;
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(expanded) || expanded.type === 'sdk') return undefined;
+  const server = eraKey(expanded, cwd);
+  if (server === undefined) return undefined;
+  const { headers, headersHelper, tls, env, authToken }: Record<string, unknown> = expanded;
+  const credentials = { headers, headersHelper, tls, env, authToken };
+  return createHash('sha256')
+    .update(sortedJson([name, server, credentials]))
+    .digest('base64url');
 }

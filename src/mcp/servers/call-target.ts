@@ -41,7 +41,7 @@ export function callTargetOf(key: string, slot: ManagedServer): CallTarget {
       throwIfAborted(signal);
       const now = slot.connection;
       if (now) return now;
-      if (slot.state.kind === 'waiting') void slot.open();
+      if (slot.state.kind === 'waiting') void slot.connectIfNeeded();
       else slot.retryNow('requested');
       await within(Number.POSITIVE_INFINITY, slot.whenIdle(), signal);
       throwIfAborted(signal);

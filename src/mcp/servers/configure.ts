@@ -1,4 +1,4 @@
-import { isEqualJson, isRecord } from '../../base/json-value.ts';
+import { isEqualJson } from '../../base/json-value.ts';
 import type { ServerEntry } from '../connection/connect-context.ts';
 import type { ServerOrigin } from './server-status.ts';
 
@@ -63,13 +63,4 @@ function instanceOf(entry: ServerEntry): unknown {
 /** The entry without what this process adds to it. */
 function described(entry: ServerEntry): object {
   return { ...entry, manifest: undefined, instance: undefined, assigns: undefined };
-}
-
-/** The order in which a person wrote the members means nothing. */
-export function sortedJson(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) =>
-    isRecord(member)
-      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, pause } from '../../base/clock.ts';
 import { isRecord } from '../../base/json-value.ts';
 import type { ServerEntry } from '../connection/connect-context.ts';
 
@@ -119,25 +119,13 @@ export class ConnectRateLimit {
       signal.throwIfAborted();
       const waitMs = this.waitMs();
       if (waitMs <= 0) break;
-      await this.#pause(waitMs, signal);
+      await pause(this.#clock, waitMs, signal);
     }
     const dial = { at: this.#clock.now() };
     this.#recent = [...this.#recent, dial];
     return () => {
       dial.at = this.#clock.now();
     };
-  }
-
-  #pause(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        stop();
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const stop = this.#clock.after(ms, end);
-      signal.addEventListener('abort', end, { once: true });
-    });
   }
 }
 

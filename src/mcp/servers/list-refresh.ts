@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, pause } from '../../base/clock.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Connection, ListKind } from '../connection/connection.ts';
@@ -165,7 +165,7 @@ export class ListRefresh {
       isOpen();
       waitMs = Math.min(Math.max(2 * waitMs, BURST_MS), MAX_REFRESH_DELAY_MS)
     ) {
-      if (waitMs > 0) await this.#pause(waitMs);
+      if (waitMs > 0) await pause(this.#clock, waitMs, this.#signal);
       const which = [...this.#stale];
       this.#stale.clear();
       // Whoever cannot list now keeps what was listed before.
@@ -174,17 +174,5 @@ export class ListRefresh {
     }
     this.#isRunning = false;
     release();
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        stop();
-        this.#signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const stop = this.#clock.after(ms, end);
-      this.#signal.addEventListener('abort', end, { once: true });
-    });
   }
 }

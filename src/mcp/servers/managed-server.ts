@@ -4,6 +4,7 @@ import { redactText } from '../../base/text/redact.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { ConnectContext, ServerEntry } from '../connection/connect-context.ts';
 import type { Connection } from '../connection/connection.ts';
+import { RememberedTools } from '../discovery/tool-cache.ts';
 import { HostError } from '../errors/host-error.ts';
 import { type ConnectRateLimit, type Lane, laneOf } from './connect-queue.ts';
 import { ConnectionHealth } from './health-check.ts';
@@ -15,8 +16,8 @@ import {
   type RefreshedList,
   type ServerLists,
 } from './list-refresh.ts';
-import { OfferedTools, RememberedTools } from './offered-tools.ts';
-import { openServer } from './open-server.ts';
+import { OfferedTools } from './offered-tools.ts';
+import { type OpenedServer, openServer } from './open-server.ts';
 import { withoutManifest } from './server-entry.ts';
 import { type Handshake, isBusy, ServerStateMachine, toConnectFailure } from './server-state.ts';
 import {
@@ -113,36 +114,36 @@ export class ManagedServer implements KnownServer {
     if (connection === this.#live?.connection) this.#live.health.report(failure);
   }
 
-  /** Dials, unless that is being done or has succeeded. A server in backoff keeps its backoff. */
-  open(): Promise<void> {
+  /** Connects, unless the server is connecting or connected. A server in backoff keeps its backoff. */
+  connectIfNeeded(): Promise<void> {
     const { state } = this.#keeper;
     if (isBusy(state) || state.kind === 'connected') return this.whenIdle();
-    const isDialable = state.kind !== 'failed' || this.#waitMs() <= 0;
-    if (isDialable && !('nextRetryAt' in state)) return this.reopen();
+    const isAllowed = state.kind !== 'failed' || this.#waitMs() <= 0;
+    if (isAllowed && !('nextRetryAt' in state)) return this.connect();
     this.retryNow('requested');
     return this.whenIdle();
   }
 
-  /** Ends what there is and dials anew. */
-  reopen(why: 'reconnect-requested' | 'enabled' = 'reconnect-requested'): Promise<void> {
+  /** Connects; an existing connection or attempt is closed first. */
+  connect(why: 'reconnect-requested' | 'enabled' = 'reconnect-requested'): Promise<void> {
     this.#supersede();
     this.#keeper.enter({ kind: why });
-    this.#redial();
+    this.#connect();
     return this.whenIdle();
   }
 
-  /** Dials one that waits for its next retry; anything else stays as it is. */
+  /** Connects a failed server that waits for its next retry; any other server is left as it is. */
   retryNow(why: 'requested' | 'retry-requested' | 'retry-due'): void {
     const { state } = this.#keeper;
     if (isBusy(state)) return;
-    // A server that has failed stays so until it may be dialled: calls fail at once instead of waiting for that.
+    // A failed server stays failed until the rate limit allows an attempt, so that calls fail fast instead of waiting.
     const waitMs = this.#waitMs();
     if (state.kind === 'failed' && waitMs > 0) {
       this.#keeper.enter({ kind: 'postponed', until: this.#given.clock.now() + waitMs });
       return;
     }
     this.#keeper.enter({ kind: why });
-    if (isBusy(this.#keeper.state)) this.#redial();
+    if (isBusy(this.#keeper.state)) this.#connect();
   }
 
   disable(): Promise<void> {
@@ -159,7 +160,7 @@ export class ManagedServer implements KnownServer {
     try {
       this.#learn(await live.lists.read(REFRESHED_LISTS, signal), signal);
     } catch {
-      if (!signal.aborted) await this.reopen();
+      if (!signal.aborted) await this.connect();
     }
   }
 
@@ -203,15 +204,6 @@ export class ManagedServer implements KnownServer {
     return this.#changes;
   }
 
-  #redial(): void {
-    const generation = this.#generation;
-    this.#past.recall((tools) => isBusy(this.#keeper.state) && this.#offers.assume(tools));
-    void this.#change(async () => {
-      await this.#close();
-      if (generation === this.#generation && !this.#keeper.isOver) await this.#connect();
-    });
-  }
-
   async #close(): Promise<void> {
     const live = this.#live;
     this.#life.abort();
@@ -221,44 +213,55 @@ export class ManagedServer implements KnownServer {
     await live?.connection.close().catch(() => {});
   }
 
-  async #connect(): Promise<void> {
-    this.#life = new AbortController();
-    const { signal } = this.#life;
-    const { queue, connect, clock } = this.#given;
-    const onClose = (connection: Connection) =>
-      this.#lose(connectionEndedError(this.#key, this.lane, connection.stderr()), signal);
-    try {
-      const begin = this.lane === undefined ? undefined : await this.#limit.admit(signal);
-      const { connection, lists, listing, since } = await queue.run(this.lane, signal, () => {
-        begin?.();
-        this.#stderr.clear();
-        this.#keeper.enter({ kind: 'connect-started' });
-        const entry = this.#isFresh ? this.entry : withoutManifest(this.entry);
-        this.#isFresh = false;
-        return openServer(this.#key, entry, { connect, context: this.#context, clock, onClose }, signal);
-      });
-      const live = watchConnection(connection, this.#given, {
-        heartbeat: this.lane === 'remote',
-        lists,
-        list: async (which) => this.#learn(await lists.read(which, signal), signal),
-        lose: (failure) => this.#lose(failure, signal),
-        signal,
-      });
-      this.#live = live;
-      const { isClosed, missed } = since();
-      if (isClosed) throw connectionEndedError(this.#key, this.lane, connection.stderr());
-      this.#learn(listing, signal);
-      live.relist.changed([...missed].flatMap(listsChangedBy));
-    } catch (failure) {
-      if (signal.aborted) return;
-      const stderr = this.#stderr.lines();
+  /** Runs after earlier changes; the entry's cached tools are offered meanwhile. */
+  #connect(): void {
+    const generation = this.#generation;
+    this.#past.recall((tools) => isBusy(this.#keeper.state) && this.#offers.assume(tools));
+    void this.#change(async () => {
       await this.#close();
-      this.#keeper.enter({
-        kind: 'connect-failed',
-        failure: toConnectFailure(this.#explained(failure, stderr)),
-        stderr,
-      });
-    }
+      if (generation !== this.#generation || this.#keeper.isOver) return;
+      this.#life = new AbortController();
+      const { signal } = this.#life;
+      try {
+        const begin = this.lane === undefined ? undefined : await this.#limit.admit(signal);
+        const opened = await this.#given.queue.run(this.lane, signal, () => {
+          begin?.();
+          this.#stderr.clear();
+          this.#keeper.enter({ kind: 'connect-started' });
+          const entry = this.#isFresh ? this.entry : withoutManifest(this.entry);
+          this.#isFresh = false;
+          const onClose = (connection: Connection) =>
+            this.#lose(this.#endedError(connection.stderr()), signal);
+          return openServer(this.#key, entry, { ...this.#given, context: this.#context, onClose }, signal);
+        });
+        this.#use(opened, signal);
+      } catch (failure) {
+        if (signal.aborted) return;
+        const stderr = this.#stderr.lines();
+        await this.#close();
+        this.#keeper.enter({
+          kind: 'connect-failed',
+          failure: toConnectFailure(this.#explained(failure, stderr)),
+          stderr,
+        });
+      }
+    });
+  }
+
+  /** Throws if the connection has closed since it was opened. */
+  #use({ connection, lists, listing, since }: OpenedServer, signal: AbortSignal): void {
+    const { clock, heartbeat } = this.#given;
+    const list = async (which: readonly RefreshedList[]) =>
+      this.#learn(await lists.read(which, signal), signal);
+    const relist = new ListRefresh(clock, list, signal);
+    connection.onListChanged((kind) => relist.changed(listsChangedBy(kind)));
+    const checks = this.lane === 'remote' ? heartbeat : undefined;
+    const health = new ConnectionHealth(connection, checks, (failure) => this.#lose(failure, signal));
+    this.#live = { connection, health, lists, relist };
+    const { isClosed, missed } = since();
+    if (isClosed) throw this.#endedError(connection.stderr());
+    this.#learn(listing, signal);
+    relist.changed([...missed].flatMap(listsChangedBy));
   }
 
   #lose(failure: unknown, signal: AbortSignal): void {
@@ -278,7 +281,17 @@ export class ManagedServer implements KnownServer {
     if (!(failure instanceof HostError) || failure.code !== 'closed') return failure;
     // A server on the network may have said why it closed the connection.
     const isExplained = this.lane !== 'local' && failure.cause !== undefined;
-    return isExplained ? failure : connectionEndedError(this.#key, this.lane, stderr);
+    return isExplained ? failure : this.#endedError(stderr);
+  }
+
+  /** Why the connection closed; the stderr of a process ends with how the process exited. */
+  #endedError(stderr: readonly string[]): HostError {
+    const output = stderr.length === 0 ? '' : `; stderr: ${summarizeStderr(stderr)}`;
+    const detail =
+      this.lane === 'local'
+        ? `its process exited${output}; run its command by hand to see why`
+        : 'the server closed the connection; check that it is still running';
+    return new HostError('closed', this.#key, detail, { isTerminal: true });
   }
 
   #learn(listing: Listing, signal: AbortSignal): void {
@@ -300,29 +313,6 @@ type LiveConnection = {
   readonly relist: ListRefresh;
 };
 
-type LiveOptions = {
-  /** Whether it is asked for signs of life. */
-  readonly heartbeat: boolean;
-  readonly lists: ServerLists;
-  /** Lists these anew. */
-  readonly list: (which: readonly RefreshedList[]) => Promise<void>;
-  readonly lose: (failure: unknown) => void;
-  /** Aborted at the end of the connection. */
-  readonly signal: AbortSignal;
-};
-
-/** Listens to a connection: to its changes, and whether it is alive. */
-function watchConnection(
-  connection: Connection,
-  { clock, heartbeat }: Pick<ServerDeps, 'clock' | 'heartbeat'>,
-  care: LiveOptions,
-): LiveConnection {
-  const relist = new ListRefresh(clock, care.list, care.signal);
-  connection.onListChanged((kind) => relist.changed(listsChangedBy(kind)));
-  const health = new ConnectionHealth(connection, care.heartbeat ? heartbeat : undefined, care.lose);
-  return { connection, health: health, lists: care.lists, relist };
-}
-
 /** What it said of itself, as it is told to people. */
 function handshakeOf(connection: Connection, tools: number): Handshake {
   const { era, protocolVersion, serverInfo, instructions } = connection;
@@ -333,20 +323,6 @@ function handshakeOf(connection: Connection, tools: number): Handshake {
     ...(serverInfo && { serverInfo }),
     ...(instructions !== undefined && { instructions }),
   };
-}
-
-/** Why a connection ended by itself, in words that say what to do; `stderr` ends with how its process ended. */
-function connectionEndedError(key: string, lane: Lane, stderr: readonly string[]): HostError {
-  return new HostError('closed', key, lane === 'local' ? describeProcessEnd(stderr) : REMOTE, {
-    isTerminal: true,
-  });
-}
-
-const REMOTE = 'the connection closed; see whether the server still runs';
-
-function describeProcessEnd(stderr: readonly string[]): string {
-  const output = stderr.length === 0 ? '' : `; it said: ${summarizeStderr(stderr)}`;
-  return `its process ended${output}; see why, or run its command by hand`;
 }
 
 /** So many lines of a process are kept, each so long at most. */

@@ -1,13 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
-import { isEqualJson, isRecord } from '../../base/json-value.ts';
+import { isEqualJson } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
-import type { ConnectContext, ServerEntry } from '../connection/connect-context.ts';
-import { eraKey } from '../connection/protocol-era.ts';
+import type { ServerEntry } from '../connection/connect-context.ts';
 import { UniqueWarnings } from '../connection/warnings.ts';
-import { type Discovered, formatDiagnostic } from '../discovery/read-list.ts';
+import { formatDiagnostic } from '../discovery/read-list.ts';
 import { filterTools, type ToolFilter, toolFilterOf, unmatchedPatterns } from '../discovery/tool-filter.ts';
-import { sortedJson } from './configure.ts';
 import type { Listing } from './list-refresh.ts';
 import { isBusy, type ServerState } from './server-state.ts';
 import type { Offer } from './server-status.ts';
@@ -104,76 +101,6 @@ function isPermanentlyGone(state: ServerState): boolean {
   return state.kind === 'needs-auth' || state.kind === 'disabled';
 }
 
-/** What one server listed in earlier lives; servers in the program have none, since they are there at once. */
-export class RememberedTools {
-  readonly #deps: RememberedToolsDeps;
-  readonly #server: string;
-  readonly #entry: ServerEntry;
-  #key: string | undefined;
-  #read: Promise<void> | undefined;
-
-  constructor(server: string, entry: ServerEntry, context: RememberedToolsDeps) {
-    this.#server = server;
-    this.#entry = entry;
-    this.#deps = context;
-  }
-
-  /** Settles when what there is has been read. */
-  get read(): Promise<void> | undefined {
-    return this.#read;
-  }
-
-  /** Reads it when it is dialled, the first time only: whoever is dialled again has been heard of since. */
-  recall(take: (tools: readonly ListedTool[]) => void): void {
-    const { toolCache: catalogue } = this.#deps;
-    if (!catalogue) return;
-    this.#key = cacheKey(this.#server, this.#entry, this.#deps);
-    if (this.#key === undefined || this.#read !== undefined) return;
-    this.#read = catalogue.recall(this.#key).then((tools) => {
-      if (tools) take(tools);
-    });
-  }
-
-  /** A list that ends early is no list to remember. */
-  remember({ items, failure }: Discovered<ListedTool>): void {
-    if (this.#key !== undefined && failure === undefined) this.#deps.toolCache?.remember(this.#key, items);
-  }
-}
-
-type RememberedToolsDeps = Pick<ConnectContext, 'toolCache' | 'cwd' | 'expand'>;
-
-/**
- * The same for the same server under the same name and with the same credentials, whatever they are written as: what one
- * person is offered is nothing to tell another. It tells nothing of them: all of it goes into one hash.
- */
-function cacheKey(
-  key: string,
-  written: ServerEntry,
-  { cwd, expand }: RememberedToolsDeps,
-): string | undefined {
-  const entry = expandedEntry(key, written, expand);
-  if (!isRecord(entry) || entry.type === 'sdk') return undefined;
-  const server = eraKey(entry as ServerEntry, cwd);
-  if (server === undefined) return undefined;
-  const { headers, headersHelper, tls, env, authToken }: Record<string, unknown> = entry;
-  const who = { headers, headersHelper, tls, env, authToken };
-  return createHash('sha256')
-    .update(sortedJson([key, server, who]))
-    .digest('base64url');
-}
-
-/** Undefined if something it refers to is missing: the dial says so. */
-function expandedEntry(
-  key: string,
-  entry: ServerEntry,
-  expand: RememberedToolsDeps['expand'],
-): ServerEntry | undefined {
-  try {
-    return expand ? expand(key, entry).entry : entry;
-  } catch {
-    return undefined;
-  }
-}
 /**
  * The new list made of the old objects wherever nothing changed, and the old list itself if nothing did at all: whoever
  * remembers what it made of an object need not make it again. The order of members means nothing.

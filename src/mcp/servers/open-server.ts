@@ -17,7 +17,7 @@ type OpenDeps = {
 };
 
 /** A server that was connected and listed. */
-type Opened = {
+export type OpenedServer = {
   readonly connection: Connection;
   readonly lists: ServerLists;
   readonly listing: Listing;
@@ -31,7 +31,7 @@ export async function openServer(
   given: ServerEntry,
   { connect, context, clock, onClose }: OpenDeps,
   signal: AbortSignal,
-): Promise<Opened> {
+): Promise<OpenedServer> {
   const expanded = context.expand?.(key, given) ?? { entry: validateEntry(key, given), secrets: [] };
   const { entry } = expanded;
   const limitMs = connectTimeoutOf(entry, context);
@@ -63,7 +63,7 @@ function placed(context: ConnectContext, { isolation }: ExpandedEntry): ConnectC
 }
 
 /** What a server says while it is being listed is not to be missed. */
-function watch(connection: Connection, onClose: OpenDeps['onClose']): Opened['since'] {
+function watch(connection: Connection, onClose: OpenDeps['onClose']): OpenedServer['since'] {
   let isClosed = false;
   const missed = new Set<ListKind>();
   const unlisten = connection.onListChanged((kind) => missed.add(kind));

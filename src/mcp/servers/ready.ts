@@ -48,7 +48,7 @@ export async function awaitReady(
 const NEVER = new AbortController().signal;
 
 async function wanted(slot: ManagedServer | undefined): Promise<void> {
-  if (slot?.state.kind === 'waiting') void slot.open();
+  if (slot?.state.kind === 'waiting') void slot.connectIfNeeded();
   await slot?.whenIdle();
 }
 

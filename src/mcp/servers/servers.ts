@@ -84,7 +84,7 @@ export class Servers implements AsyncDisposable {
       return isRecord(entry) && 'start' in entry && entry.start === 'on-demand' ? [] : [slot];
     });
     this.#start.begin(fresh);
-    for (const slot of fresh) void slot.open();
+    for (const slot of fresh) void slot.connect();
     if (fresh.length > 0) this.#start.report();
   }
 
@@ -132,7 +132,7 @@ export class Servers implements AsyncDisposable {
   /** Dials one that waits, or has failed; what it is then. Undefined for one nobody named. */
   async connect(key: string): Promise<ServerView | undefined> {
     const slot = this.#slots.get(key);
-    if (slot?.state.kind !== 'disabled') await slot?.open();
+    if (slot?.state.kind !== 'disabled') await slot?.connectIfNeeded();
     return slot?.state;
   }
 
@@ -141,7 +141,7 @@ export class Servers implements AsyncDisposable {
     const slot = this.#slots.get(key);
     // A person who refused a question, and then reconnects the server, wants to be asked again.
     this.#given.context.requestLimiters?.delete(key);
-    await slot?.reopen();
+    await slot?.connect();
     return slot?.state;
   }
 
@@ -149,7 +149,7 @@ export class Servers implements AsyncDisposable {
   async toggle(key: string, to: 'enabled' | 'disabled'): Promise<boolean> {
     const slot = this.#slots.get(key);
     if (to === 'disabled') await slot?.disable();
-    else if (slot?.state.kind === 'disabled') await slot.reopen('enabled');
+    else if (slot?.state.kind === 'disabled') await slot.connect('enabled');
     return slot !== undefined;
   }
 

@@ -2,11 +2,12 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { eraForRetry, isStartFailure } from '../../../src/mcp/connection/connect.ts';
 import type { KnownEra, ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
 import {
+  eraForRetry,
   eraKey,
   fileEraCache,
+  isStartFailure,
   memoryEraCache,
   planNegotiation,
 } from '../../../src/mcp/connection/protocol-era.ts';
