@@ -8,8 +8,9 @@ import { openAiModel } from '../models/openai.ts';
 import { rehearsalModel } from '../models/rehearsal.ts';
 import { type RetryOptions, withRetry } from '../models/retry.ts';
 import { type ScriptedReply, scriptedModel, text, toolUse } from '../models/scripted.ts';
+import type { Environment } from './environment-variables.ts';
 import type { AgentFlags } from './flag-table.ts';
-import { firstName, type ModelEnvironment, type ModelTarget, resolveModelName } from './model-name.ts';
+import { firstName, type ModelTarget, resolveModelName } from './model-name.ts';
 
 /** A model that accepts every name that `--model` does, and the initial name. */
 type ChosenModel = {
@@ -24,7 +25,7 @@ type ModelFlags = Pick<AgentFlags, 'model' | 'fallbackModel' | 'betas' | 'thinki
 /** Chooses the model by flags, settings and environment. Without a model the session starts, but its turns fail. */
 export function chooseModel(
   flags: ModelFlags,
-  env: ModelEnvironment,
+  env: Environment,
   options: { readonly cwd?: string; readonly retry?: RetryOptions; readonly timeoutMs?: number } = {},
 ): ChosenModel {
   const given = firstName(flags.model, env.TOOLPLANE_MODEL, env.ANTHROPIC_MODEL);

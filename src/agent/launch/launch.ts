@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { type Configuration, readConfiguration } from '../../config/configuration.ts';
 import { fatalMessages, newStartupMessages, startupMessages } from '../../config/explain/startup-messages.ts';
 import { RunningConfiguration } from '../../config/running-configuration.ts';
-
 import { type FileRuleStore, fileRuleStore } from '../../config/settings/file-rule-store.ts';
 import type { Settings } from '../../config/settings/merge-settings.ts';
 import type { AgentLink } from '../../control/link.ts';
@@ -22,17 +21,11 @@ import type { RetryEvent } from '../models/retry.ts';
 import { AgentSession } from '../session/agent-session.ts';
 import type { ConfiguredNames } from '../session/server-status.ts';
 import { chooseModel } from './choose-model.ts';
+import { type LaunchEnvironment, readRequestSettings } from './environment-variables.ts';
 import type { AgentFlags } from './flag-table.ts';
 import { openConversation } from './open-conversation.ts';
 import type { ParsedFlags } from './parse-flags.ts';
-import {
-  configEnvironment,
-  type LaunchEnvironment,
-  planSession,
-  readPromptFiles,
-  readRequestSettings,
-  requestedSources,
-} from './plan-session.ts';
+import { configEnvironment, planSession, readPromptFiles, requestedSources } from './plan-session.ts';
 
 /** The arguments and the environment of an agent, whether it runs in a process of its own or in the program's. */
 export type Launch = LaunchEnvironment & {

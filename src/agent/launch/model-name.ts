@@ -1,5 +1,4 @@
-/** The environment variables that select a model. */
-export type ModelEnvironment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from './environment-variables.ts';
 
 /** The provider of a model and the model's name there. */
 export type ModelTarget =
@@ -31,7 +30,7 @@ export function firstName(...given: readonly (string | undefined)[]): string {
  * Resolves a model name: `anthropic:<name>`, `openai:<name>`, `rehearsal`, `scripted:<file>`. A plain name, or none, belongs
  * to the provider that the environment is set up for, Anthropic first.
  */
-export function resolveModelName(given: string, env: ModelEnvironment): ModelTarget {
+export function resolveModelName(given: string, env: Environment): ModelTarget {
   const [, prefix, rest = ''] = /^(anthropic|openai|scripted):([\s\S]*)$/.exec(given) ?? [];
   if (given === 'rehearsal') return { kind: 'rehearsal' };
   if (prefix === 'scripted') return { kind: 'scripted', file: rest };
@@ -43,7 +42,7 @@ export function resolveModelName(given: string, env: ModelEnvironment): ModelTar
 const ANTHROPIC = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'];
 const OPENAI = ['OPENAI_API_KEY', 'OPENAI_BASE_URL'];
 
-function anthropic(given: string, env: ModelEnvironment): ModelTarget | undefined {
+function anthropic(given: string, env: Environment): ModelTarget | undefined {
   const { ANTHROPIC_API_KEY: key, ANTHROPIC_AUTH_TOKEN: token, ANTHROPIC_BASE_URL: baseUrl } = env;
   if (!key && !token && !baseUrl) return undefined;
   if (baseUrl && !URL.canParse(baseUrl)) return badUrl('ANTHROPIC_BASE_URL');
@@ -54,7 +53,7 @@ function anthropic(given: string, env: ModelEnvironment): ModelTarget | undefine
   return { kind: 'anthropic', name, credential, ...(baseUrl && { baseUrl }) };
 }
 
-function openai(name: string, env: ModelEnvironment): ModelTarget | undefined {
+function openai(name: string, env: Environment): ModelTarget | undefined {
   const { OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseUrl } = env;
   if (!apiKey && !baseUrl) return undefined;
   if (baseUrl && !URL.canParse(baseUrl)) return badUrl('OPENAI_BASE_URL');

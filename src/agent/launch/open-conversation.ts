@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { SessionOptions } from '../session/session.ts';
+import { forkSession, forkSources } from '../transcript/fork-session.ts';
 import { readTranscript, readTranscriptTo, type SessionContents } from '../transcript/read-transcript.ts';
-import {
-  findSession,
-  isSessionId,
-  latestSession,
-  type SessionLocation,
-  sessionPath,
-} from '../transcript/session-files.ts';
-import { fork, Transcript, type TranscriptOptions } from '../transcript/transcript.ts';
-import { parseHeader } from '../transcript/transcript-entry.ts';
+import { findSession, isSessionId, latestSession } from '../transcript/session-files.ts';
+import { Transcript, type TranscriptOptions } from '../transcript/transcript.ts';
 import type { AgentFlags } from './flag-table.ts';
 
 type KeepFlags = Pick<
@@ -63,7 +57,7 @@ export async function openConversation(flags: KeepFlags, keeping: Keeping): Prom
   const forkedFrom = await forkSources(contents.header?.forkedFrom, { root, cwd });
   if (flags.noPersistence) return { kept: { sessionId, messages, resumedFrom: [found.path, ...forkedFrom] } };
   const transcript = flags.forkSession
-    ? fork(contents, place(sessionId))
+    ? forkSession(contents, place(sessionId))
     : new Transcript({ ...place(sessionId), after });
   const resumedFrom = flags.forkSession ? [found.path, ...forkedFrom] : forkedFrom;
   return { kept: { sessionId, messages, transcript, ...(resumedFrom.length > 0 && { resumedFrom }) } };
@@ -84,37 +78,4 @@ function faultOf({ sessionId, resume, continue: isContinued, forkSession, resume
 async function read(path: string, upTo: string | undefined): Promise<SessionContents | undefined> {
   const text = await readFile(path, 'utf8');
   return upTo === undefined ? readTranscript(text) : readTranscriptTo(text, upTo);
-}
-
-/** A header is one short line. */
-const MAX_HEADER_BYTES = 64 * 1024;
-/** Longer chains of forks are not followed to their beginning. */
-const MAX_FORKS = 20;
-
-/** The files of the session that this one was forked from, of its origin, and so on, including deleted ones. */
-export async function forkSources(
-  forkedFrom: string | undefined,
-  place: Omit<SessionLocation, 'sessionId'>,
-): Promise<string[]> {
-  const paths: string[] = [];
-  let next = forkedFrom;
-  while (next !== undefined && isSessionId(next) && paths.length < MAX_FORKS) {
-    const path = sessionPath({ ...place, sessionId: next });
-    if (paths.includes(path)) break;
-    paths.push(path);
-    next = await readForkedFrom(path);
-  }
-  return paths;
-}
-
-/** Undefined if the file cannot be read. */
-async function readForkedFrom(path: string): Promise<string | undefined> {
-  try {
-    await using file = await open(path);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_HEADER_BYTES), 0, MAX_HEADER_BYTES, 0);
-    const [line = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1);
-    return parseHeader(JSON.parse(line))?.forkedFrom;
-  } catch {
-    return undefined;
-  }
 }

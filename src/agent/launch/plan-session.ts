@@ -9,13 +9,16 @@ import type { ConfigFlags } from '../../config/sources/source-types.ts';
 import { CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { absolutePath } from '../../permissions/path.ts';
-import { parseToolSearch, TOOL_SEARCH_VALUES } from '../../pool/disclosure.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import type { RetryOptions } from '../models/retry.ts';
 import { parseAgents } from '../session/agent-definition.ts';
 import type { SessionOptions } from '../session/session.ts';
+import {
+  type LaunchEnvironment,
+  readResultSettings,
+  readToolSearch,
+  shellEnvironment,
+} from './environment-variables.ts';
 import type { AgentFlags } from './flag-table.ts';
-import type { ModelEnvironment } from './model-name.ts';
 
 /** The session options except the model, and what is wrong with the flags. */
 type SessionPlan = {
@@ -40,8 +43,7 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
   const allowed = readRules(flags.allowedTools ?? [], 'allow', 'cliArg');
   const denied = readRules(flags.disallowedTools ?? [], 'deny', 'cliArg');
   const mode = modeOf(flags, settings);
-  const requested = flags.toolSearch === undefined ? (env.ENABLE_TOOL_SEARCH?.trim() ?? '') : '';
-  const toolSearch = flags.toolSearch ?? parseToolSearch(requested);
+  const { toolSearch, notes: toolSearchNotes } = readToolSearch(flags, env);
   const results = readResultSettings(env);
   const agents = parseAgents(flags.agents);
   const invalidAgents = Object.keys(flags.agents ?? {}).filter((name) => !Object.hasOwn(agents, name));
@@ -96,9 +98,7 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
       ...prefixed('--allowedTools', allowed.notes),
       ...prefixed('--disallowedTools', denied.notes),
       ...results.notes,
-      ...(requested === '' || toolSearch
-        ? []
-        : [`ENABLE_TOOL_SEARCH must be ${TOOL_SEARCH_VALUES}; ignored`]),
+      ...toolSearchNotes,
       ...(mode.mode === 'auto' ? ['mode auto is not supported; using mode default'] : []),
     ],
   };
@@ -162,75 +162,6 @@ function sourceErrors({ settingSources = [] }: AgentFlags): string[] {
 
 const SOURCES: readonly string[] = ['user', 'project', 'local'];
 
-/** Reads the environment variables for long results; invalid values produce a warning. */
-export function readResultSettings(env: Readonly<Record<string, string | undefined>>): {
-  readonly options: Pick<SessionOptions, 'maxResultTokens' | 'resultFiles'>;
-  readonly notes: readonly string[];
-} {
-  const tokens = env.MAX_MCP_OUTPUT_TOKENS?.trim() ?? '';
-  const files = env.ENABLE_MCP_LARGE_OUTPUT_FILES?.trim().toLowerCase() ?? '';
-  const isCount = /^[1-9]\d{0,8}$/.test(tokens);
-  const isValid = files === '' || NO.has(files) || YES.has(files);
-  return {
-    options: {
-      ...(isCount && { maxResultTokens: Number(tokens) }),
-      ...(NO.has(files) && { resultFiles: false }),
-    },
-    notes: [
-      ...(isCount || tokens === '' ? [] : ['MAX_MCP_OUTPUT_TOKENS must be a positive integer; ignored']),
-      ...(isValid ? [] : ['ENABLE_MCP_LARGE_OUTPUT_FILES must be true or false; ignored']),
-    ],
-  };
-}
-
-const NO: ReadonlySet<string> = new Set(['false', '0', 'no', 'off']);
-const YES: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on']);
-
-/** Retries and the time limit of model requests, and warnings about invalid variables. */
-type RequestSettings = {
-  readonly retry: Pick<RetryOptions, 'maxRetries'>;
-  readonly timeout: { readonly timeoutMs?: number };
-  readonly notes: readonly string[];
-};
-
-/** The longest delay of Node's timers. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-
-/** `--max-retries`, else `CLAUDE_CODE_MAX_RETRIES`; and `API_TIMEOUT_MS`. Settings may set both under `env`. */
-export function readRequestSettings(
-  { maxRetries: flag }: Pick<AgentFlags, 'maxRetries'>,
-  env: ModelEnvironment,
-): RequestSettings {
-  const notes: string[] = [];
-  const read = (name: string, min: number, max: number): number | undefined => {
-    const text = env[name]?.trim();
-    if (!text) return undefined;
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-    notes.push(`${name} must be a whole number from ${min} to ${max}; using the default`);
-    return undefined;
-  };
-  const maxRetries = flag ?? read('CLAUDE_CODE_MAX_RETRIES', 0, 1000);
-  const timeoutMs = read('API_TIMEOUT_MS', 1, MAX_TIMEOUT_MS);
-  return {
-    retry: maxRetries === undefined ? {} : { maxRetries },
-    timeout: timeoutMs === undefined ? {} : { timeoutMs },
-    notes,
-  };
-}
-type Environment = Readonly<Record<string, string | undefined>>;
-
-const SECRET = /KEY$|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|CUSTOM_HEADERS$|PRIVATE/i;
-
-/**
- * The environment of shell commands: all variables except those that look like secrets, because the model reads the
- * output of commands. `TOOLPLANE_PASS_ENV` lists variables to pass anyway, separated by commas.
- */
-export function shellEnvironment(env: Environment): Environment {
-  const passed = new Set((env.TOOLPLANE_PASS_ENV ?? '').split(',').map((name) => name.trim()));
-  return Object.fromEntries(Object.entries(env).filter(([name]) => passed.has(name) || !SECRET.test(name)));
-}
-
 type PromptFiles = {
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
@@ -264,10 +195,3 @@ export async function readPromptFiles(flags: Flags, cwd: string): Promise<Prompt
 function named(flag: string, path: string): string {
   return /^[\w./~@+-]{1,200}$/.test(path) ? `${flag} ${redactText(path)}` : `the file of ${flag}`;
 }
-/** The environment an agent is started in; all paths are absolute. */
-export type LaunchEnvironment = {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
-  readonly home: string;
-  readonly version: string;
-};

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import type { SessionContents } from './read-transcript.ts';
 import { type SessionLocation, sessionPath } from './session-files.ts';
 import { entryLine, type Header, type NewEntry, VERSION } from './transcript-entry.ts';
 
@@ -101,20 +100,4 @@ export class Transcript implements AsyncDisposable {
 async function writeAll(file: FileHandle, text: string): Promise<void> {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
-}
-
-/**
- * Creates a session that begins with the conversation of another one. Entries keep their ids, so that a message has the
- * same id in both. The caller owns the transcript.
- */
-export function fork(
-  from: SessionContents,
-  options: Omit<TranscriptOptions, 'after' | 'forkedFrom'>,
-): Transcript {
-  const source = from.header?.sessionId;
-  if (source === options.sessionId) throw new RangeError('A fork needs a session id of its own');
-  const transcript = new Transcript({ ...options, ...(source !== undefined && { forkedFrom: source }) });
-  const title = from.title === undefined ? [] : [{ type: 'meta' as const, title: from.title }];
-  void transcript.append([...from.entries, ...title]);
-  return transcript;
 }

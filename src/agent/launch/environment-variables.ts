@@ -1,0 +1,98 @@
+import { parseToolSearch, TOOL_SEARCH_VALUES, type ToolSearchSetting } from '../../pool/disclosure.ts';
+import type { RetryOptions } from '../models/retry.ts';
+import type { SessionOptions } from '../session/session.ts';
+import type { AgentFlags } from './flag-table.ts';
+
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The environment an agent is started in; all paths are absolute. */
+export type LaunchEnvironment = {
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly home: string;
+  readonly version: string;
+};
+
+/** The value of a setting, and a warning for each invalid variable. */
+type Read<T> = T & { readonly notes: readonly string[] };
+
+/** `--tool-search`, else `ENABLE_TOOL_SEARCH`. */
+export function readToolSearch(
+  { toolSearch: flag }: Pick<AgentFlags, 'toolSearch'>,
+  env: Environment,
+): Read<{ readonly toolSearch?: ToolSearchSetting }> {
+  const text = flag === undefined ? (env.ENABLE_TOOL_SEARCH?.trim() ?? '') : '';
+  const toolSearch = flag ?? parseToolSearch(text);
+  const isInvalid = text !== '' && !toolSearch;
+  return {
+    ...(toolSearch && { toolSearch }),
+    notes: isInvalid ? [`ENABLE_TOOL_SEARCH must be ${TOOL_SEARCH_VALUES}; ignored`] : [],
+  };
+}
+
+/** `MAX_MCP_OUTPUT_TOKENS` and `ENABLE_MCP_LARGE_OUTPUT_FILES`: how long results are sent to the model. */
+export function readResultSettings(
+  env: Environment,
+): Read<{ readonly options: Pick<SessionOptions, 'maxResultTokens' | 'resultFiles'> }> {
+  const notes: string[] = [];
+  const maxResultTokens = wholeNumber(env, 'MAX_MCP_OUTPUT_TOKENS', { min: 1, max: 999_999_999, notes });
+  const files = env.ENABLE_MCP_LARGE_OUTPUT_FILES?.trim().toLowerCase() ?? '';
+  if (files !== '' && !NO.has(files) && !YES.has(files))
+    notes.push('ENABLE_MCP_LARGE_OUTPUT_FILES must be true or false; ignored');
+  return {
+    options: {
+      ...(maxResultTokens !== undefined && { maxResultTokens }),
+      ...(NO.has(files) && { resultFiles: false }),
+    },
+    notes,
+  };
+}
+
+const NO: ReadonlySet<string> = new Set(['false', '0', 'no', 'off']);
+const YES: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on']);
+
+/** The longest delay of Node's timers. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** `--max-retries`, else `CLAUDE_CODE_MAX_RETRIES`; and `API_TIMEOUT_MS`: retries and time limit of model requests. */
+export function readRequestSettings(
+  { maxRetries: flag }: Pick<AgentFlags, 'maxRetries'>,
+  env: Environment,
+): Read<{
+  readonly retry: Pick<RetryOptions, 'maxRetries'>;
+  readonly timeout: { readonly timeoutMs?: number };
+}> {
+  const notes: string[] = [];
+  const maxRetries = flag ?? wholeNumber(env, 'CLAUDE_CODE_MAX_RETRIES', { min: 0, max: 1000, notes });
+  const timeoutMs = wholeNumber(env, 'API_TIMEOUT_MS', { min: 1, max: MAX_TIMEOUT_MS, notes });
+  return {
+    retry: maxRetries === undefined ? {} : { maxRetries },
+    timeout: timeoutMs === undefined ? {} : { timeoutMs },
+    notes,
+  };
+}
+
+function wholeNumber(
+  env: Environment,
+  name: string,
+  { min, max, notes }: { readonly min: number; readonly max: number; readonly notes: string[] },
+): number | undefined {
+  const text = env[name]?.trim();
+  if (!text) return undefined;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  notes.push(`${name} must be a whole number from ${min} to ${max}; using the default`);
+  return undefined;
+}
+
+const SECRET = /KEY$|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|CUSTOM_HEADERS$|PRIVATE/i;
+
+/**
+ * The environment of shell commands: all variables except those that look like secrets, because the model reads the
+ * output of commands. `TOOLPLANE_PASS_ENV` lists variables to pass anyway, separated by commas.
+ */
+export function shellEnvironment(env: Environment): Environment {
+  const passed = new Set((env.TOOLPLANE_PASS_ENV ?? '').split(',').map((name) => name.trim()));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => passed.has(name) || !SECRET.test(name)));
+}
