@@ -1,17 +1,9 @@
-import {
-  closeSync,
-  type Dirent,
-  existsSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-} from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { closeSync, type Dirent, existsSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseHeader } from '../../../agent/transcript/transcript-entry.ts';
 import { isLockText } from '../../../base/files/file-lock.ts';
 import { documentOf } from '../../../config/files/read-document.ts';
+import { readText } from '../../../config/files/read-text.ts';
 
 /** The files of one kind in Toolplane's home directory. */
 export type HomePart = {
@@ -29,7 +21,7 @@ export type HomePart = {
 export type HomeContent = {
   readonly parts: readonly HomePart[];
   /** The topmost paths that contain nothing written by Toolplane. */
-  readonly others: readonly { readonly path: string; readonly why: string }[];
+  readonly others: readonly string[];
 };
 
 /**
@@ -37,53 +29,77 @@ export type HomeContent = {
  * directory with other files in it, so a name alone is not enough: the content of a file decides. Links are not followed.
  */
 export function homeContent(home: string): HomeContent {
-  const entries = existsSync(home) ? sortedEntries(home) : [];
-  const scanned = entries.map((entry) => ({
-    name: entry.name,
-    found: scan(home, join(home, entry.name), entry),
-  }));
-  const parts = KINDS.flatMap(({ kind, isConfigured }) => {
-    const found = scanned.flatMap((it) => (it.found?.kind === kind ? [{ name: it.name, ...it.found }] : []));
-    if (found.length === 0) return [];
-    const paths = found.flatMap((it) => it.paths);
+  const entries = existsSync(home) ? scan(home, '') : [];
+  const parts = KINDS.flatMap((kind) => {
+    const ours = entries.filter((entry) => entry.kind === kind);
+    if (ours.length === 0) return [];
+    const pathsOf = (isDirectory: boolean) =>
+      ours.filter((it) => it.isDirectory === isDirectory).map(({ name }) => join(home, name));
+    const paths = pathsOf(false);
     return {
       kind,
-      isConfigured,
-      places: found.map(({ name, isDirectory }) => (isDirectory ? `${name}/` : name)),
+      isConfigured: CONFIGURED.has(kind),
+      places: ours
+        .filter(({ name }) => !name.includes('/'))
+        .map(({ name, isDirectory }) => (isDirectory ? `${name}/` : name)),
       paths,
-      directories: found.flatMap((it) => it.directories),
+      directories: pathsOf(true),
       bytes: paths.reduce((sum, path) => sum + (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0), 0),
     };
   });
-  const others = scanned.flatMap(({ name, found }) => {
-    if (found) return found.others.map((path) => ({ path, why: NOT_OURS }));
-    const hasOurName = kindOfFile(name) !== undefined || kindOfDirectory(name) !== undefined;
-    return [{ path: join(home, name), why: hasOurName ? ONLY_NAMED_LIKE_OURS : NOT_OURS }];
-  });
-  return { parts, others };
+  return {
+    parts,
+    others: entries.filter(({ kind }) => kind === undefined).map(({ name }) => join(home, name)),
+  };
 }
 
-const NOT_OURS = 'not written by Toolplane';
-const ONLY_NAMED_LIKE_OURS = 'has the name of a Toolplane file, but was not written by Toolplane';
+const KINDS: readonly string[] =
+  'settings secrets choices conversations pins cache servers locks inventory'.split(' ');
+const CONFIGURED: ReadonlySet<string> = new Set(['settings', 'secrets', 'choices', 'inventory']);
 
-type Kind = { readonly kind: string; readonly isConfigured: boolean };
+/** An entry below the home directory; without `kind` it was not written by Toolplane. */
+type HomeEntry = { readonly name: string; readonly isDirectory: boolean; readonly kind?: string };
 
-const KINDS: readonly Kind[] = [
-  { kind: 'settings', isConfigured: true },
-  { kind: 'secrets', isConfigured: true },
-  { kind: 'choices', isConfigured: true },
-  { kind: 'conversations', isConfigured: false },
-  { kind: 'pins', isConfigured: false },
-  { kind: 'cache', isConfigured: false },
-  { kind: 'servers', isConfigured: false },
-  { kind: 'locks', isConfigured: false },
-  { kind: 'inventory', isConfigured: true },
-];
+/** Lists the entries of a directory, innermost first. A known directory is Toolplane's if it is empty or holds such a file. */
+function scan(home: string, directory: string): HomeEntry[] {
+  const entries = readdirSync(join(home, directory), { withFileTypes: true });
+  return entries
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+    .flatMap((entry) => {
+      const name = directory === '' ? entry.name : `${directory}/${entry.name}`;
+      const isDirectory = entry.isDirectory();
+      try {
+        const kind = kindOf(home, name, entry);
+        const inside = isDirectory && kind !== undefined ? scan(home, name) : [];
+        const isOurs = inside.length === 0 || inside.some((it) => it.kind !== undefined);
+        return kind !== undefined && isOurs
+          ? [...inside, { name, isDirectory, kind }]
+          : [{ name, isDirectory }];
+      } catch {
+        // An entry that cannot be read is not Toolplane's.
+        return [{ name, isDirectory }];
+      }
+    });
+}
+
+function kindOf(home: string, name: string, entry: Dirent): string | undefined {
+  if (entry.isDirectory()) return DIRECTORIES.find((it) => it.name.test(name))?.kind;
+  if (!entry.isFile()) return undefined;
+  const path = join(home, name);
+  const known = FILES.find((it) => it.name.test(name));
+  if (known) return known.isOurs(path) ? known.kind : undefined;
+  // The lock of a known file, or a temporary file of an interrupted write.
+  const base = name.replace(TEMPORARY, '$1$2');
+  const target = base.replace(/\.lock$/, '');
+  const written = FILES.find((it) => it.name.test(target) || it.name.test(base));
+  return base.endsWith('.lock') && !isLock(path) ? undefined : written?.kind;
+}
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const SHORT_HASH = '[0-9a-f]{32}';
 const LONG_HASH = '[0-9a-f]{64}';
 const PROJECT = 'projects/(?:[^/]+-)?[0-9a-f]{12}';
+const TEMPORARY = new RegExp(`(^|/)\\.?([^/]+)\\.${UUID}$`);
 
 type FileRow = { readonly kind: string; readonly name: RegExp; readonly isOurs: (path: string) => boolean };
 
@@ -103,7 +119,7 @@ const FILES: readonly FileRow[] = [
   row('locks', `locks/${SHORT_HASH}\\.lock`, isLock),
 ];
 
-/** Directories by the kind of what they contain. What a server left in its own directory is not ours. */
+/** Directories by the kind of their content. Files that a server left in its own directory are not Toolplane's. */
 const DIRECTORIES: readonly { readonly kind: string; readonly name: RegExp }[] = [
   { kind: 'conversations', name: new RegExp(`^(?:projects|${PROJECT}(?:/${UUID}(?:/tool-results)?)?)$`) },
   { kind: 'pins', name: /^pins$/ },
@@ -116,87 +132,13 @@ function row(kind: string, name: string, isOurs: FileRow['isOurs']): FileRow {
   return { kind, name: new RegExp(`^${name}$`), isOurs };
 }
 
-/** What a file is by its name: one of `FILES`, the lock of one, or what an interrupted write of one left behind. */
-function kindOfFile(name: string): Pick<FileRow, 'kind' | 'isOurs'> | undefined {
-  const known = FILES.find((it) => it.name.test(name));
-  if (known) return known;
-  const base = name.replace(TEMPORARY, '$1$2');
-  const target = base.replace(/\.lock$/, '');
-  if (target === name) return undefined;
-  const written = FILES.find((it) => it.name.test(target) || it.name.test(base));
-  return written && { kind: written.kind, isOurs: base.endsWith('.lock') ? isLock : () => true };
-}
-
-const TEMPORARY = new RegExp(`(^|/)\\.?([^/]+)\\.${UUID}$`);
-
-function kindOfDirectory(name: string): string | undefined {
-  return DIRECTORIES.find((it) => it.name.test(name))?.kind;
-}
-
-/** What one entry holds that Toolplane wrote. */
-type Scanned = {
-  readonly kind: string;
-  readonly isDirectory: boolean;
-  readonly paths: readonly string[];
-  readonly directories: readonly string[];
-  readonly others: readonly string[];
-};
-
-/** Returns undefined if Toolplane wrote nothing of it. An empty directory with a name of ours is ours. */
-function scan(home: string, path: string, entry: Dirent): Scanned | undefined {
-  const name = relative(home, path).split(sep).join('/');
-  if (entry.isFile()) {
-    const found = kindOfFile(name);
-    if (!found || !isReadable(path, found.isOurs)) return undefined;
-    return { kind: found.kind, isDirectory: false, paths: [path], directories: [], others: [] };
-  }
-  const kind = entry.isDirectory() ? kindOfDirectory(name) : undefined;
-  const entries = kind === undefined ? undefined : readableEntries(path);
-  if (kind === undefined || !entries) return undefined;
-  const inside = entries.map((it) => ({
-    path: join(path, it.name),
-    found: scan(home, join(path, it.name), it),
-  }));
-  const ours = inside.flatMap(({ found }) => found ?? []);
-  const others = inside.flatMap((it) => it.found?.others ?? [it.path]);
-  if (ours.length === 0 && others.length > 0) return undefined;
-  return {
-    kind,
-    isDirectory: true,
-    paths: ours.flatMap((it) => it.paths),
-    directories: [...ours.flatMap((it) => it.directories), path],
-    others,
-  };
-}
-
-function sortedEntries(directory: string): Dirent[] {
-  const entries = readdirSync(directory, { withFileTypes: true });
-  return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
-}
-
-function readableEntries(directory: string): Dirent[] | undefined {
-  try {
-    return sortedEntries(directory);
-  } catch {
-    return undefined;
-  }
-}
-
-/** A file that cannot be read or parsed is not ours. */
-function isReadable(path: string, isOurs: (path: string) => boolean): boolean {
-  try {
-    return isOurs(path);
-  } catch {
-    return false;
-  }
-}
-
 /** Larger than any file that Toolplane writes as one document. */
 const MAX_BYTES = 64 * 2 ** 20;
 
 function readJson(path: string): Readonly<Record<string, unknown>> {
-  const found = lstatSync(path).size > MAX_BYTES ? undefined : documentOf(path, readFileSync(path, 'utf8'));
-  return found?.state === 'read' ? found.value : {};
+  const found = readText(path, { maxBytes: MAX_BYTES });
+  const document = found.state === 'read' ? documentOf(path, found.text) : found;
+  return document.state === 'read' ? document.value : {};
 }
 
 /** A JSON document with an integer version and these other keys. */
@@ -207,7 +149,7 @@ function json(version: 'version' | 'format', ...keys: readonly string[]): FileRo
   };
 }
 
-/** Settings that Toolplane has written to carry a version, and a known key or no other. */
+/** Settings that Toolplane wrote have a version, and a known key or no other key. */
 function isSettings(path: string): boolean {
   const { version, $schema: _, ...members } = readJson(path);
   const keys = Object.keys(members);
@@ -218,7 +160,7 @@ const SETTINGS: ReadonlySet<string> = new Set(
   'permissions hooks env model sandbox timeouts serverSettings mcpServers plugins connectors'.split(' '),
 );
 
-/** Other programs keep conversations in files of the same name; the first line tells them apart. */
+/** Other programs store conversations in files of the same name; the first line identifies Toolplane's. */
 function isTranscript(path: string): boolean {
   const [first = ''] = startOf(path, 64 * 1024).split('\n', 1);
   return parseHeader(JSON.parse(first)) !== undefined;

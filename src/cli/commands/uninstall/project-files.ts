@@ -3,8 +3,9 @@ import { basename, dirname } from 'node:path';
 import { isRecord } from '../../../base/json-value.ts';
 import { hashContent } from '../../../config/approval/approved-content.ts';
 import { type Edit, editDocument } from '../../../config/files/edit-document.ts';
+import { editText } from '../../../config/files/edit-text.ts';
 import { documentOf } from '../../../config/files/read-document.ts';
-import { readText } from '../../../config/files/read-text.ts';
+import { type FileText, readText } from '../../../config/files/read-text.ts';
 import { realPath } from '../../../config/files/real-path.ts';
 import { locksPath } from '../../../config/write/file-options.ts';
 import { forgetWrite, readInventory, type WrittenFile } from '../../../config/write/inventory.ts';
@@ -14,7 +15,7 @@ import { messageOf } from '../../../protocol/sdk-error.ts';
 export type Undo = {
   readonly path: string;
   readonly action: 'remove' | 'edit' | 'leave' | 'gone';
-  /** Servers, rules and single values that are still as Toolplane wrote them. */
+  /** Servers, rules and single values that are unchanged since Toolplane wrote them. */
   readonly servers: readonly string[];
   readonly rules: readonly string[];
   readonly values: readonly string[];
@@ -22,17 +23,6 @@ export type Undo = {
   readonly left: readonly { readonly what: string; readonly why: string }[];
   readonly edits: readonly Edit[];
 };
-
-/** The content of a file now; `isPlain` if it has no comments. */
-export type Found =
-  | { readonly state: 'absent' }
-  | { readonly state: 'unusable'; readonly fault: string }
-  | {
-      readonly state: 'read';
-      readonly text: string;
-      readonly value: Readonly<Record<string, unknown>>;
-      readonly isPlain: boolean;
-    };
 
 /** Every file of a project that Toolplane wrote to and that still exists. */
 export function projectFiles(home: string): { readonly files: readonly Undo[]; readonly fault?: string } {
@@ -80,34 +70,13 @@ export function removeIfEmpty(directory: string): void {
 }
 
 function undoNow(file: WrittenFile): Undo {
-  return undoOf(file, foundAt(file));
-}
-
-function foundAt({ path, text: hash }: WrittenFile): Found {
-  if (realPath(path) !== path) {
-    return { state: 'unusable', fault: 'it is a symbolic link now, which is not followed' };
-  }
-  const found = readText(path);
-  if (found.state !== 'read') return found;
-  const { text } = found;
-  if (hash !== undefined) return { state: 'read', text, value: {}, isPlain: false };
-  const document = documentOf(path, text);
-  if (document.state === 'read')
-    return { state: 'read', text, value: document.value, isPlain: isPlain(text) };
-  return { state: 'unusable', fault: document.state === 'unusable' ? document.fault : 'it is gone' };
-}
-
-function isPlain(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  const { path } = file;
+  if (realPath(path) === path) return undoOf(file, readText(path));
+  return undoOf(file, { state: 'unusable', fault: 'it is a symbolic link now, which is not followed' });
 }
 
 /** Removes only what is unchanged; removes the whole file only if Toolplane created it and nothing else is in it. */
-export function undoOf(file: WrittenFile, found: Found): Undo {
+export function undoOf(file: WrittenFile, found: FileText): Undo {
   const { path } = file;
   const none = { path, servers: [], rules: [], values: [], left: [], edits: [] };
   const leave = (why: string): Undo => ({ ...none, action: 'leave', left: [{ what: 'the file', why }] });
@@ -116,18 +85,21 @@ export function undoOf(file: WrittenFile, found: Found): Undo {
   if (file.text !== undefined) {
     return hashContent(found.text) === file.text ? { ...none, action: 'remove' } : leave(CHANGED);
   }
-  const { mcpServers } = found.value;
-  const there = isRecord(mcpServers) ? mcpServers : {};
-  const names = Object.keys(file.servers).filter((name) => Object.hasOwn(there, name));
-  const servers = names.filter((name) => hashContent(there[name]) === file.servers[name]);
+  const document = documentOf(path, found.text);
+  if (document.state === 'unusable') return leave(document.fault);
+  const value = document.state === 'read' ? document.value : {};
+  const entries = isRecord(value.mcpServers) ? value.mcpServers : {};
+  const names = Object.keys(file.servers).filter((name) => Object.hasOwn(entries, name));
+  const isUnchanged = (name: string) => hashContent(entries[name]) === file.servers[name];
+  const servers = names.filter(isUnchanged);
   const left = names
-    .filter((name) => !servers.includes(name))
+    .filter((name) => !isUnchanged(name))
     .map((name) => ({ what: `the server "${name}"`, why: CHANGED }));
-  const rules = Object.entries(file.lists).flatMap(([key, values]) => rulesOf(key, values, found.value));
-  const values = Object.entries(file.values).filter(([key, { is }]) => valueAt(found.value, key) === is);
+  const rules = Object.entries(file.lists).flatMap(([key, ours]) => rulesOf(key, ours, value));
+  const values = Object.entries(file.values).filter(([key, { is }]) => valueAt(value, key) === is);
   const edits: Edit[] = [
     ...servers.map((name) => ({ path: ['mcpServers', name], value: undefined })),
-    // From the end, so that the positions before stay valid.
+    // From the end, so that earlier positions stay valid.
     ...rules.map(({ path: at }) => ({ path: at, value: undefined })).reverse(),
     ...values.map(([key, { was }]) => ({ path: key.split('.'), value: was })),
   ];
@@ -135,12 +107,13 @@ export function undoOf(file: WrittenFile, found: Found): Undo {
     path,
     servers,
     rules: [...new Set(rules.map(({ text }) => text))],
-    values: values.map(([key, { is, was }]) => `${key}: ${is}${was === undefined ? '' : ` (again ${was})`}`),
+    values: values.map(
+      ([key, { is, was }]) => `${key}: ${is}${was === undefined ? '' : ` (reset to ${was})`}`,
+    ),
     left,
     edits,
   };
-  const { version: _, ...rest } = withEdits(found.value, edits);
-  if (file.isCreated && found.isPlain && isEmpty(rest)) return { ...undo, action: 'remove' };
+  if (file.isCreated && hasNoContent(editText(found.text, edits))) return { ...undo, action: 'remove' };
   return { ...undo, action: edits.length > 0 ? 'edit' : left.length > 0 ? 'leave' : 'gone' };
 }
 
@@ -164,20 +137,16 @@ function valueAt(value: unknown, key: string): unknown {
   return key.split('.').reduce<unknown>((it, part) => (isRecord(it) ? it[part] : undefined), value);
 }
 
-function withEdits(value: Values, edits: readonly Edit[]): Values {
-  const rest = structuredClone(value) as Record<string, unknown>;
-  for (const { path, value: next } of edits) {
-    const last = path.at(-1);
-    const holder = path.length === 1 ? rest : valueAt(rest, path.slice(0, -1).join('.'));
-    if (Array.isArray(holder)) holder.splice(Number(last), 1);
-    else if (isRecord(holder) && next === undefined) delete holder[String(last)];
-    else if (isRecord(holder)) holder[String(last)] = next;
+/** Whether a JSON text has no value apart from its version, and no comment. */
+function hasNoContent(text: string): boolean {
+  try {
+    const { version: _, ...rest } = JSON.parse(text) as Record<string, unknown>;
+    return isEmpty(rest);
+  } catch {
+    return false;
   }
-  return rest;
 }
 
-/** Empty objects and lists contain nothing. */
 function isEmpty(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.values(value).every(isEmpty);
+  return typeof value === 'object' && value !== null && Object.values(value).every(isEmpty);
 }

@@ -29,7 +29,12 @@ Exit codes:
   1  not confirmed, so nothing was removed; or a file could not be removed (see stderr)
   2  usage error`;
 
-type Values = { yes?: true; dryRun?: true; json?: true; keepSettings?: true };
+type Options = {
+  readonly yes?: true;
+  readonly dryRun?: true;
+  readonly json?: true;
+  readonly keepSettings?: boolean;
+};
 
 /** `toolplane uninstall`: lists and removes everything Toolplane has written. */
 export function defineUninstall(command: Command): void {
@@ -39,57 +44,37 @@ export function defineUninstall(command: Command): void {
     .option('--keep-settings', 'keep settings, secrets, approvals and files of projects')
     .option('--json', 'print one JSON document; never ask')
     .addHelpText('after', HELP)
-    .action(async ({ yes, dryRun, json, keepSettings }: Values) => {
-      const request = {
-        format: json ? 'json' : 'text',
-        mode: dryRun ? 'dry-run' : yes ? 'yes' : 'ask',
-        keepsSettings: keepSettings === true,
-      } as const;
-      const code = await startUninstall(request, process.env);
+    .action(async (options: Options) => {
+      const code = await startUninstall(options, process.env);
       if (code !== 0) throw new ExitCode(code);
     });
 }
 
-type UninstallRequest = {
-  readonly format: 'text' | 'json';
-  /** `ask` asks at a terminal; without a terminal nothing is removed. */
-  readonly mode: 'ask' | 'yes' | 'dry-run';
-  readonly keepsSettings: boolean;
-};
-
-/** Everything Toolplane has written, with what is to happen to it. */
-type Plan = {
-  readonly home: string;
-  readonly parts: readonly (HomePart & { readonly stays: boolean })[];
-  readonly others: HomeContent['others'];
-  readonly files: readonly Undo[];
-  /** Why the files of projects are not known. */
-  readonly fault?: string;
-};
-
-async function startUninstall(request: UninstallRequest, env: NodeJS.ProcessEnv): Promise<number> {
+async function startUninstall(options: Options, env: NodeJS.ProcessEnv): Promise<number> {
   const output = processOutput(env, () => {});
   try {
-    return await uninstall(request, cliContext(env).home, output);
+    return await uninstall(options, cliContext(env).home, output);
   } catch (cause) {
     for (const line of formatFailure(cause)) output.report(line);
-    if (request.format === 'json') await output.print(jsonDocument(errorDocument(cause)));
+    if (options.json) await output.print(jsonDocument(errorDocument(cause)));
     return 1;
   }
 }
 
-async function uninstall(request: UninstallRequest, home: string, output: Output): Promise<number> {
-  const { format, mode, keepsSettings } = request;
-  const plan = planRemoval(home, keepsSettings);
+async function uninstall(options: Options, home: string, output: Output): Promise<number> {
+  const plan = planRemoval(home, options);
   const isEmpty =
     plan.parts.every(({ stays }) => stays) && plan.files.every(({ action }) => action === 'leave');
-  if (format === 'text') {
-    const text = planText(plan, keepsSettings, output.columns);
+  if (!options.json) {
+    const text = planText(plan, options, output.columns);
     await output.print(joinLines(isEmpty ? [...text, `nothing to remove in projects or in ${home}`] : text));
   }
-  const isConfirmed = !isEmpty && (mode === 'yes' || (mode === 'ask' && (await confirm(request))));
-  const faults = isConfirmed ? remove(home, keepsSettings) : [];
-  if (format === 'json') await output.print(jsonDocument(planDocument(plan, isConfirmed, faults)));
+  const isConfirmed = !isEmpty && !options.dryRun && (options.yes || (await confirm(options)));
+  const faults = isConfirmed ? remove(home, options) : [];
+  if (options.json) {
+    const removed = isConfirmed && faults.length === 0;
+    await output.print(jsonDocument({ removed, ...planDocument(plan, faults) }));
+  }
   for (const fault of faults) output.report(fault);
   if (isConfirmed) {
     output.report(
@@ -99,30 +84,41 @@ async function uninstall(request: UninstallRequest, home: string, output: Output
     );
     return faults.length > 0 ? 1 : 0;
   }
-  if (isEmpty || mode === 'dry-run') return 0;
+  if (isEmpty || options.dryRun) return 0;
   output.report('nothing was removed; run "toolplane uninstall --yes" to remove everything listed');
   return 1;
 }
 
-function planRemoval(home: string, keepsSettings: boolean): Plan {
+/** Everything Toolplane has written; parts that stay, and files with the action `leave`, are not removed. */
+type Plan = {
+  readonly home: string;
+  readonly parts: readonly (HomePart & { readonly stays: boolean })[];
+  readonly others: HomeContent['others'];
+  readonly files: readonly Undo[];
+  /** Why the files of projects are not known. */
+  readonly fault?: string;
+};
+
+function planRemoval(home: string, { keepSettings = false }: Options): Plan {
   const { parts, others } = homeContent(home);
   const { files, fault } = projectFiles(home);
   return {
     home,
-    parts: parts.map((part) => ({ ...part, stays: keepsSettings && part.isConfigured })),
+    parts: parts.map((part) => ({ ...part, stays: keepSettings && part.isConfigured })),
     others,
-    files: keepsSettings ? files.map((file) => ({ ...file, action: 'leave' })) : files,
+    files: keepSettings ? files.map((file) => ({ ...file, action: 'leave' })) : files,
     ...(fault !== undefined && { fault }),
   };
 }
 
 /** Removes files of projects first, then those of the home directory; returns one line for each failure. */
-function remove(home: string, keepsSettings: boolean): string[] {
-  const faults = keepsSettings ? [] : removeFromProjects(home);
+function remove(home: string, { keepSettings = false }: Options): string[] {
+  const faults = keepSettings ? [] : removeFromProjects(home);
   // The inventory is kept if a file of a project could not be removed, so that the next run finds it.
   const hasFailed = faults.length > 0;
+  // Scanned again: editing files of projects takes locks in the home directory.
   for (const { kind, paths, directories, isConfigured } of homeContent(home).parts) {
-    if ((keepsSettings && isConfigured) || (hasFailed && kind === 'inventory')) continue;
+    if ((keepSettings && isConfigured) || (hasFailed && kind === 'inventory')) continue;
     for (const path of paths) {
       try {
         rmSync(path, { force: true });
@@ -137,10 +133,10 @@ function remove(home: string, keepsSettings: boolean): string[] {
 }
 
 /** Asks once. The terminal stays in line mode, so Ctrl-C ends the process before anything is removed. */
-async function confirm({ format, keepsSettings }: UninstallRequest): Promise<boolean> {
+async function confirm({ json, keepSettings }: Options): Promise<boolean> {
   const { stdin, stdout } = process;
-  if (format === 'json' || !stdin.isTTY || !stdout.isTTY) return false;
-  const what = keepsSettings ? 'conversations' : 'secrets and conversations';
+  if (json || !stdin.isTTY || !stdout.isTTY) return false;
+  const what = keepSettings ? 'conversations' : 'secrets and conversations';
   stdout.write(`Remove all of this? Removed ${what} cannot be restored. [y/N] `);
   const lines = createInterface({ input: stdin, terminal: false });
   for await (const line of lines) {
@@ -151,13 +147,8 @@ async function confirm({ format, keepsSettings }: UninstallRequest): Promise<boo
   return false;
 }
 
-function planDocument(
-  { home, parts, others, files, fault }: Plan,
-  isConfirmed: boolean,
-  faults: readonly string[],
-) {
+function planDocument({ home, parts, others, files, fault }: Plan, faults: readonly string[]) {
   return {
-    removed: isConfirmed && faults.length === 0,
     home: {
       path: home,
       parts: parts.map(({ kind, paths, bytes, stays }) => ({
@@ -167,14 +158,14 @@ function planDocument(
         bytes,
         stays,
       })),
-      others: others.map(({ path }) => path),
+      others,
     },
     files: files.map(({ edits: _, ...file }) => file),
     faults: [...(fault === undefined ? [] : [fault]), ...faults],
   };
 }
 
-function planText(plan: Plan, keepsSettings: boolean, columns: number | undefined): string[] {
+function planText(plan: Plan, { keepSettings }: Options, columns: number | undefined): string[] {
   const { home, parts, others, files, fault } = plan;
   const rows = parts
     .filter(({ stays }) => !stays)
@@ -185,10 +176,10 @@ function planText(plan: Plan, keepsSettings: boolean, columns: number | undefine
     ]);
   const changed = files.filter(({ action }) => action !== 'leave').flatMap(undoLines);
   const kept = [
-    ...(keepsSettings
+    ...(keepSettings
       ? []
       : files.flatMap(({ path, left }) => left.map(({ what, why }) => `${path}: ${what} (${why})`))),
-    ...others.map(({ path, why }) => `${path} (${why})`),
+    ...others.map((path) => `${path} (not written by Toolplane)`),
   ];
   return [
     ...(rows.length > 0 ? [`${home}:`, ...table(rows, { columns, indent: 2 })] : []),

@@ -14,9 +14,9 @@ const pathsOf = (home: string) =>
   homeContent(home)
     .parts.flatMap(({ paths }) => paths)
     .map((it) => it.slice(home.length + 1));
-const othersOf = (home: string) => homeContent(home).others.map(({ path }) => path.slice(home.length + 1));
+const othersOf = (home: string) => homeContent(home).others.map((path) => path.slice(home.length + 1));
 
-test('all that Toolplane keeps is its own, and nothing of it is left out', async () => {
+test('every file that Toolplane writes to its home is recognized', async () => {
   const { home, world } = configPlace();
   writeServer(world(), 'user', 'u', { command: 'u' });
   writeServer(world(), 'project', 'p', { command: 'p' });
@@ -43,7 +43,7 @@ test('all that Toolplane keeps is its own, and nothing of it is left out', async
   expect(parts.every(({ bytes, kind }) => bytes > 0 || kind === 'locks')).toBe(true);
 });
 
-test('what cut-short writes left is ours too', () => {
+test('locks and files of interrupted writes are recognized', () => {
   const { home, write } = configPlace();
   const ours = [
     'settings.json.lock',
@@ -64,13 +64,13 @@ test('what cut-short writes left is ours too', () => {
 test.each<[string, string, unknown]>([
   ['settings of another program', 'settings.json', { 'editor.fontSize': 12 }],
   ['settings of another program that have a version', 'settings.json', { version: 1, theme: 'x' }],
-  ['settings that only a person wrote', 'settings.json', { mcpServers: {} }],
+  ['settings without a version', 'settings.json', { mcpServers: {} }],
   ['broken settings', 'settings.json', '{ "version": 1'],
   ['other secrets', 'secrets.json', { apiKey: 'x' }],
   ['other choices', 'choices.json', { version: 1, choices: [] }],
   ['another lock', 'settings.json.lock', 'npm'],
   ['a copy', 'settings.json.bak', SETTINGS],
-  ['a folder that is named like one of ours', 'projects/site-202401011230/index.html', '<html>'],
+  ['a directory with a similar name', 'projects/site-202401011230/index.html', '<html>'],
   [
     'conversations of another program',
     `projects/p-0123456789ab/${UUID}.jsonl`,
@@ -86,14 +86,14 @@ test.each<[string, string, unknown]>([
   ['another cache', 'cache/catalogue/books.csv', 'a,b'],
   ['another cache of the same name', `cache/connectors/${'0a'.repeat(32)}.json`, { a: 1 }],
   ['another cache beside', 'cache/eras.json', { ice: 1 }],
-])('%s: not ours, and named', (_, name, content) => {
+])('%s is reported as not written by Toolplane', (_, name, content) => {
   const { home, write } = configPlace();
   write(join(home, name), content);
   const [top = ''] = name.split('/');
-  expect(homeContent(home)).toMatchObject({ parts: [], others: [{ path: join(home, top) }] });
+  expect(homeContent(home)).toMatchObject({ parts: [], others: [join(home, top)] });
 });
 
-test('beside what is ours, what is not is named as high up as can be', async () => {
+test('reports the topmost directory that contains no file of Toolplane', async () => {
   const { home, write } = configPlace();
   const transcript = await keepAll(home);
   const project = dirname(transcript).slice(home.length + 1);
@@ -116,7 +116,7 @@ test('beside what is ours, what is not is named as high up as can be', async () 
   expect(pathsOf(home)).toHaveLength(7);
 });
 
-test('links are nobody’s but who made them', () => {
+test('does not follow symbolic links', () => {
   const { home, userHome, write } = configPlace();
   mkdirSync(home);
   symlinkSync(write(join(userHome, 'dotfiles', 'settings.json'), SETTINGS), join(home, 'settings.json'));
@@ -128,7 +128,7 @@ test('links are nobody’s but who made them', () => {
   expect(othersOf(home)).toEqual(['cache', 'settings.json']);
 });
 
-test('where there is no home there is nothing; where it cannot be looked into, that is told', () => {
+test('a missing home is empty; a home that is not a directory is an error', () => {
   const { home, write } = configPlace();
   expect(homeContent(home)).toEqual({ parts: [], others: [] });
   write(home, 'a file');

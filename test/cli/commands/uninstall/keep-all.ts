@@ -9,7 +9,7 @@ import { openPins } from '../../../../src/pool/pinning/pins.ts';
 import { options } from '../../../agent/transcript/sessions.ts';
 import { tool } from '../../../pool/pinning/tools.ts';
 
-/** Has every store write something to a home, as sessions do; gives the transcript of the one session. */
+/** Makes every store write to a home, as sessions do; returns the path of the transcript. */
 export async function keepAll(home: string): Promise<string> {
   fileSecretStore(join(home, 'secrets.json')).set('a', 'sk-hidden');
   openPins(join(home, 'pins')).observe({ server: 's', place: 'p' }, [tool({})]);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Found, undoOf } from '../../../../src/cli/commands/uninstall/project-files.ts';
+import { undoOf } from '../../../../src/cli/commands/uninstall/project-files.ts';
 import { hashContent } from '../../../../src/config/approval/approved-content.ts';
+import type { FileText } from '../../../../src/config/files/read-text.ts';
 import type { WrittenFile } from '../../../../src/config/write/inventory.ts';
 
 const OURS = { command: 'ours' };
@@ -12,62 +13,65 @@ const FILE: WrittenFile = {
   values: { 'permissions.defaultMode': { is: 'acceptEdits' } },
 };
 
-const read = (value: Record<string, unknown>, isPlain = true): Found => ({
+const read = (value: Record<string, unknown>, comment = ''): FileText => ({
   state: 'read',
-  text: JSON.stringify(value),
-  value,
-  isPlain,
+  text: `${comment}${JSON.stringify(value)}`,
 });
 const CHANGED = 'it was changed since';
 
-test.each<[string, Partial<WrittenFile>, Found, object]>([
-  ['one that is gone', {}, { state: 'absent' }, { action: 'gone' }],
+test.each<[string, Partial<WrittenFile>, FileText, object]>([
+  ['a file that no longer exists', {}, { state: 'absent' }, { action: 'gone' }],
   [
-    'one that cannot be read',
+    'an unreadable file',
     {},
     { state: 'unusable', fault: 'f' },
     { action: 'leave', left: [{ what: 'the file', why: 'f' }] },
   ],
   [
-    'one with nothing but ours',
+    "a created file with only Toolplane's server",
     {},
     read({ version: 1, mcpServers: { x: OURS } }),
     { action: 'remove', servers: ['x'] },
   ],
   [
-    'one in which nothing is left',
+    'a created file without content',
     {},
     read({ version: 1, mcpServers: {}, permissions: { allow: [] } }),
     { action: 'remove' },
   ],
-  ['one with a comment', {}, read({ mcpServers: { x: OURS } }, false), { action: 'edit', servers: ['x'] }],
   [
-    'one that others made',
+    'a file with a comment',
+    {},
+    read({ mcpServers: { x: OURS } }, '// note\n'),
+    { action: 'edit', servers: ['x'] },
+  ],
+  [
+    'a file that existed before',
     { isCreated: false },
     read({ mcpServers: { x: OURS } }),
     { action: 'edit', servers: ['x'] },
   ],
   [
-    'one with another server',
+    'a file with another server',
     {},
     read({ mcpServers: { x: OURS, y: 1 } }),
     { action: 'edit', servers: ['x'], left: [], edits: [{ path: ['mcpServers', 'x'], value: undefined }] },
   ],
-  ['one with another setting', {}, read({ mcpServers: { x: OURS }, model: 'm' }), { action: 'edit' }],
+  ['a file with another setting', {}, read({ mcpServers: { x: OURS }, model: 'm' }), { action: 'edit' }],
   [
-    'one that was changed',
+    'a changed server',
     {},
     read({ mcpServers: { x: { command: 'theirs' } } }),
     { action: 'leave', servers: [], left: [{ what: 'the server "x"', why: CHANGED }], edits: [] },
   ],
   [
-    'one with rules of ours only',
+    "a file with only Toolplane's rules",
     {},
     read({ permissions: { allow: ['Read'] } }),
     { action: 'remove', rules: ['permissions.allow: Read'] },
   ],
   [
-    'one with rules of others',
+    'a file with other rules',
     {},
     read({ permissions: { allow: ['Read', 'Web', 'Bash'] } }),
     {
@@ -80,37 +84,42 @@ test.each<[string, Partial<WrittenFile>, Found, object]>([
     },
   ],
   [
-    'one with a mode of ours only',
+    "a file with only Toolplane's mode",
     {},
     read({ version: 1, permissions: { defaultMode: 'acceptEdits' } }),
     { action: 'remove', values: ['permissions.defaultMode: acceptEdits'] },
   ],
   [
-    'one with a mode of ours and more',
+    "a file with Toolplane's mode and another setting",
     {},
     read({ permissions: { defaultMode: 'acceptEdits' }, model: 'm' }),
     { action: 'edit', edits: [{ path: ['permissions', 'defaultMode'], value: undefined }] },
   ],
   [
-    'one whose mode took the place of another',
+    'a mode that replaced another',
     { values: { 'permissions.defaultMode': { is: 'acceptEdits', was: 'plan' } } },
     read({ permissions: { defaultMode: 'acceptEdits' } }),
     {
       action: 'edit',
-      values: ['permissions.defaultMode: acceptEdits (again plan)'],
+      values: ['permissions.defaultMode: acceptEdits (reset to plan)'],
       edits: [{ path: ['permissions', 'defaultMode'], value: 'plan' }],
     },
   ],
   [
-    'one whose mode somebody changed',
+    'a mode that was changed since',
     {},
     read({ permissions: { defaultMode: 'plan' } }),
     { action: 'gone', values: [], edits: [] },
   ],
-  ['one of others without ours', { isCreated: false }, read({ model: 'm' }), { action: 'gone' }],
-  ['a text as it was', { text: hashContent('{}') ?? '' }, read({}), { action: 'remove' }],
   [
-    'a text that was changed',
+    "an existing file without Toolplane's content",
+    { isCreated: false },
+    read({ model: 'm' }),
+    { action: 'gone' },
+  ],
+  ['an unchanged text file', { text: hashContent('{}') ?? '' }, read({}), { action: 'remove' }],
+  [
+    'a changed text file',
     { text: 'other' },
     read({}),
     { action: 'leave', left: [{ what: 'the file', why: CHANGED }] },

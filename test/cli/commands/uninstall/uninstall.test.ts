@@ -36,7 +36,7 @@ async function used(): Promise<ConfigPlace & { readonly team: string; readonly l
 const AFTER =
   '{\n  // ours\n  "mcpServers": {\n    "theirs": { "command": "t" },\n    "changed": {\n      "command": "d"\n    }\n  }\n}\n';
 
-test('where nothing was ever written there is nothing to remove', async () => {
+test('reports that there is nothing to remove', async () => {
   const place = configPlace();
   expect(await run(place)).toEqual({
     code: 0,
@@ -45,7 +45,7 @@ test('where nothing was ever written there is nothing to remove', async () => {
   });
 });
 
-test('without a terminal it lists everything by kind, removes nothing, and says what to do', async () => {
+test('without a terminal lists everything by kind, removes nothing, and names --yes', async () => {
   const place = await used();
   const { home, team, project } = place;
   const { code, stdout, stderr } = await run(place);
@@ -78,7 +78,7 @@ test('without a terminal it lists everything by kind, removes nothing, and says 
   expect(existsSync(place.local)).toBe(true);
 });
 
-test('--yes removes all that is ours, and nothing else', async () => {
+test('--yes removes only what Toolplane wrote', async () => {
   const place = await used();
   expect(await run(place, '--yes')).toMatchObject({
     code: 0,
@@ -93,7 +93,7 @@ test('--yes removes all that is ours, and nothing else', async () => {
   });
 });
 
-test('what is not ours in the home stays, and so does the home', async () => {
+test('keeps other files in the home directory, and the directory itself', async () => {
   const place = await used();
   const other = place.write(join(place.home, 'notes.txt'), 'mine');
   const work = place.write(join(place.home, 'projects', 'work', 'thesis.tex'), 'mine');
@@ -113,20 +113,18 @@ test('what is not ours in the home stays, and so does the home', async () => {
   expect(readdirSync(elsewhere)).toEqual(['x']);
 });
 
-test('where somebody’s own directory is the home, their files stay', async () => {
+test('keeps files of other programs if TOOLPLANE_HOME is a shared directory', async () => {
   const place = configPlace();
   const { userHome, write } = place;
   const theirs = write(join(userHome, 'settings.json'), { 'editor.fontSize': 12 });
   const env = { ...place.env, TOOLPLANE_HOME: userHome };
   const { code, stdout } = await runCli(['uninstall', '--yes'], '', { cwd: place.project, env });
   expect(code).toBe(0);
-  expect(stdout).toContain(
-    `  ${theirs} (has the name of a Toolplane file, but was not written by Toolplane)\n`,
-  );
+  expect(stdout).toContain(`  ${theirs} (not written by Toolplane)\n`);
   expect(existsSync(theirs)).toBe(true);
 });
 
-test('directories of servers go, and what a server left in one stays and is named', async () => {
+test('removes empty directories of servers, and lists and keeps files that a server wrote', async () => {
   const place = configPlace();
   const kept = place.write(join(place.home, 'servers/chatty/data.db'), 'x');
   mkdirSync(join(place.home, 'servers/quiet'), { recursive: true });
@@ -139,7 +137,7 @@ test('directories of servers go, and what a server left in one stays and is name
   expect(existsSync(kept)).toBe(true);
 });
 
-test('a mode and directories that were allowed are taken out again', async () => {
+test('removes modes and directories that were added to permissions', async () => {
   const place = configPlace();
   const { project, home, world, write } = place;
   const team = write(join(project, '.toolplane', 'settings.json'), { permissions: { defaultMode: 'plan' } });
@@ -152,7 +150,7 @@ test('a mode and directories that were allowed are taken out again', async () =>
     ]);
   const { code, stdout } = await run(place, '--yes');
   expect(code).toBe(0);
-  expect(stdout).toContain(`  ${team}: permissions.defaultMode: acceptEdits (again plan)\n`);
+  expect(stdout).toContain(`  ${team}: permissions.defaultMode: acceptEdits (reset to plan)\n`);
   expect(stdout).toContain(`  ${team}: permissions.additionalDirectories: /x\n`);
   expect(JSON.parse(readFileSync(team, 'utf8'))).toMatchObject({ permissions: { defaultMode: 'plan' } });
   expect(readFileSync(team, 'utf8')).not.toContain('/x');
@@ -161,7 +159,7 @@ test('a mode and directories that were allowed are taken out again', async () =>
   expect(readdirSync(join(project, '.git'))).toEqual([]);
 });
 
-test('a file that is reached by a link by now is left', async () => {
+test('leaves a file that was replaced by a symbolic link', async () => {
   const place = await used();
   const { team, userHome, write } = place;
   const elsewhere = write(join(userHome, 'elsewhere.json'), readFileSync(team, 'utf8'));
@@ -173,7 +171,7 @@ test('a file that is reached by a link by now is left', async () => {
   expect([readFileSync(elsewhere, 'utf8'), existsSync(team)]).toEqual([before, true]);
 });
 
-test('--keep-settings removes what was collected, and keeps what was configured', async () => {
+test('--keep-settings keeps configured files and removes collected ones', async () => {
   const place = await used();
   expect(await run(place, '--yes', '--keep-settings')).toMatchObject({ code: 0 });
   expect(readdirSync(place.home).sort()).toEqual([
@@ -187,7 +185,7 @@ test('--keep-settings removes what was collected, and keeps what was configured'
   expect(existsSync(place.local)).toBe(true);
 });
 
-test('--dry-run and --json are for programs: one document, nothing asked or removed', async () => {
+test('--json prints one document, and --dry-run removes nothing', async () => {
   const place = await used();
   const { code, stdout, stderr } = await run(place, '--dry-run', '--json');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -219,7 +217,7 @@ test('--dry-run and --json are for programs: one document, nothing asked or remo
   expect(existsSync(place.home)).toBe(false);
 });
 
-test('an inventory that cannot be read is told, and kept', async () => {
+test('reports and keeps an inventory that cannot be read', async () => {
   const place = await used();
   place.write(join(place.home, 'written.json'), '{"version": 9}');
   const { code, stderr } = await run(place, '--yes');
@@ -228,14 +226,14 @@ test('an inventory that cannot be read is told, and kept', async () => {
   expect(readdirSync(place.home)).toEqual(['written.json']);
 });
 
-test('what contradicts itself is not understood', async () => {
+test('refuses --yes with --dry-run', async () => {
   expect(await run(configPlace(), '--yes', '--dry-run')).toMatchObject({ code: 2, stdout: '' });
 });
 
 describe.runIf(hasScript)('in a terminal', () => {
   const QUESTION = 'Remove all of this? Removed secrets and conversations cannot be restored. [y/N] ';
 
-  test('a person is asked, and yes removes it', async () => {
+  test('asks, and removes after yes', async () => {
     const place = await used();
     const terminal = new TerminalProcess(['uninstall'], place.env);
     await terminal.until(QUESTION);
@@ -250,7 +248,7 @@ describe.runIf(hasScript)('in a terminal', () => {
     ['no', 'n\n'],
     ['Enter alone', '\n'],
     ['the end of the input', '\u0004'],
-  ])('%s leaves everything', async (_, keys) => {
+  ])('%s removes nothing', async (_, keys) => {
     const place = await used();
     const terminal = new TerminalProcess(['uninstall'], place.env);
     await terminal.until(QUESTION);
@@ -261,7 +259,7 @@ describe.runIf(hasScript)('in a terminal', () => {
     expect(existsSync(join(place.home, 'secrets.json'))).toBe(true);
   });
 
-  test('Ctrl-C leaves everything', async () => {
+  test('Ctrl-C removes nothing', async () => {
     const place = await used();
     const terminal = new TerminalProcess(['uninstall'], place.env);
     await terminal.until(QUESTION);
