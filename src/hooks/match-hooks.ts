@@ -1,5 +1,5 @@
 import { compilePattern } from '../base/text/patterns.ts';
-import { aliasesOf } from '../pool/alias.ts';
+import { aliasesOf } from '../pool/unique-names.ts';
 import type { HookEvent, HookInput, McpServerProvenance } from '../protocol/hook.ts';
 import { isMcpToolName, mcpToolName, normalizeName, writtenToolName } from '../protocol/tool-name.ts';
 

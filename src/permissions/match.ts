@@ -1,5 +1,5 @@
 import { matchesWildcard } from '../base/text/patterns.ts';
-import { isAliasOf } from '../pool/alias.ts';
+import { isAliasOf } from '../pool/unique-names.ts';
 import type { PermissionRuleValue } from '../protocol/permission.ts';
 import {
   hasServerWildcard,

@@ -1,8 +1,16 @@
 import type { ListedTool } from '../protocol/mcp.ts';
 import { mcpToolPrefix, normalizeName } from '../protocol/tool-name.ts';
-import { aliasOf, SHORTEST_LIMIT } from './alias.ts';
-import type { Origin, Pool, PoolDiagnostic, PooledTool, PoolInput } from './pool.ts';
-import { aliased, pooled, type ToolMarks } from './pooled-tool.ts';
+import type { Origin, Pool, PooledTool, PoolInput } from './pool.ts';
+import { pooled, type ToolMarks } from './pooled-tool.ts';
+import {
+  type Candidate,
+  compareNames,
+  compareUnits,
+  MIN_NAME_LIMIT,
+  type Offer,
+  sortKey,
+  uniqueNames,
+} from './unique-names.ts';
 
 /** Merges all tools into one pool of unique names; the same input gives the same bytes. */
 export function assemble(input: PoolInput): Pool {
@@ -10,18 +18,20 @@ export function assemble(input: PoolInput): Pool {
 }
 
 /**
- * Gives what `assemble` gives, and does again only what has changed since it was last asked. Lists are told apart by
- * identity: whoever changes one in place is not noticed.
+ * Assembles pools one after the other and reuses the parts that did not change. Lists are compared by their items'
+ * identity, so that a tool that is changed in place is not noticed.
  */
 export class Assembler {
   #groups: ReadonlyMap<string | undefined, Group> = new Map();
   #made: { readonly offers: readonly Offer[]; readonly limit: number; readonly pool: Pool } | undefined;
 
-  /** The very pool of the time before, if nothing in it would differ. */
+  /** Returns the previous pool object if nothing in it changed. */
   assemble(input: PoolInput): Pool {
     const limit = input.maxNameLength;
-    if (limit < SHORTEST_LIMIT) {
-      throw new RangeError(`maxNameLength is ${limit}; names of tools need ${SHORTEST_LIMIT} characters`);
+    if (limit < MIN_NAME_LIMIT) {
+      throw new RangeError(
+        `maxNameLength is ${limit}, but tool names need at least ${MIN_NAME_LIMIT} characters`,
+      );
     }
     const groups = new Map<string | undefined, Group>([
       [undefined, groupOf(undefined, input.builtIns, input, this.#groups.get(undefined))],
@@ -38,13 +48,13 @@ export class Assembler {
   }
 }
 
-/** The tools of one origin, and what was made of them. */
+/** The tools of one origin and the candidates made from them, kept for the next pool. */
 type Group = {
   readonly tools: readonly ListedTool[];
-  readonly telling: ToolMarks;
-  /** All of them, also those that are denied. */
+  readonly options: ToolMarks;
+  /** One for each tool, denied tools included. */
   readonly candidates: readonly Candidate[];
-  readonly isJudged: boolean;
+  readonly hasRules: boolean;
   readonly rulesKey: unknown;
   readonly offer: Offer;
 };
@@ -56,21 +66,21 @@ function groupOf(
   before: Group | undefined,
 ): Group {
   const { isDenied, rulesKey, marks = false, alwaysLoadServers } = input;
-  const isJudged = isDenied !== undefined;
+  const hasRules = isDenied !== undefined;
   const options = { marks, alwaysLoad: server !== undefined && alwaysLoadServers?.has(server) === true };
-  const isSame = before && isSameList(before.tools, tools) && isSameTelling(before.telling, options);
-  const isJudgedAlike =
-    before?.isJudged === isJudged && (!isJudged || (rulesKey !== undefined && before.rulesKey === rulesKey));
-  if (isSame && isJudgedAlike) return before;
+  const isSame = before && isSameList(before.tools, tools) && hasSameMarks(before.options, options);
+  const hasSameRules =
+    before?.hasRules === hasRules && (!hasRules || (rulesKey !== undefined && before.rulesKey === rulesKey));
+  if (isSame && hasSameRules) return before;
   const lister = server === undefined ? ({ kind: 'builtin' } as const) : ({ kind: 'mcp', server } as const);
   const all = isSame ? before.candidates : candidates(lister, tools, options);
   const left = isDenied ? all.filter(({ name, tool }) => !isDenied(name, tool.origin)) : all;
   const offer =
     isSame && isSameList(before.offer.candidates, left) ? before.offer : { server, candidates: left };
-  return { tools, telling: options, candidates: all, isJudged, rulesKey, offer };
+  return { tools, options, candidates: all, hasRules, rulesKey, offer };
 }
 
-function isSameTelling(a: ToolMarks, b: ToolMarks): boolean {
+function hasSameMarks(a: ToolMarks, b: ToolMarks): boolean {
   return a.marks === b.marks && a.alwaysLoad === b.alwaysLoad;
 }
 
@@ -78,32 +88,24 @@ function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a === b || (a.length === b.length && a.every((item, at) => item === b[at]));
 }
 
-/** A tool and the name it would like. */
-type Candidate = {
-  readonly name: string;
-  readonly sortKey: string;
-  readonly tool: PooledTool;
-  /** The one its origin has listed by that name before; it knows both by one name, so there is one tool to call. */
-  readonly first: PooledTool | undefined;
-};
-
 /** The origin of a list of tools: a server by its key, or the built-in table. */
 type Lister = { readonly kind: 'builtin' } | { readonly kind: 'mcp'; readonly server: string };
 
-/** The tools of one origin in the order of their names; of two that want one name, the first by its own name comes first. */
+/** The tools of one origin, sorted by pool name, then by the name that the origin uses. */
 function candidates(lister: Lister, tools: readonly ListedTool[], options: ToolMarks): Candidate[] {
   const prefix = lister.kind === 'mcp' ? mcpToolPrefix(lister.server) : '';
-  const prefixWeight = sortKey(prefix);
+  const prefixKey = sortKey(prefix);
   const found = tools.map((listed): Candidate => {
     const own = normalizeName(listed.name);
     const name = prefix + own;
     const tool = pooled(name, originOf(lister, listed.name), listed, options);
-    return { name, sortKey: prefixWeight + sortKey(own), tool, first: undefined };
+    return { name, sortKey: prefixKey + sortKey(own), tool, first: undefined };
   });
   found.sort((a, b) => compareNames(a, b) || compareUnits(ownName(a), ownName(b)));
   return withRepeats(found);
 }
 
+/** Marks tools that their origin lists more than once. */
 function withRepeats(sorted: readonly Candidate[]): Candidate[] {
   let first: Candidate | undefined;
   return sorted.map((it) => {
@@ -121,55 +123,15 @@ function originOf(lister: Lister, tool: string): Origin {
   return lister.kind === 'mcp' ? { kind: 'mcp', server: lister.server, tool } : { kind: 'builtin', tool };
 }
 
-/** What one origin offers, in the order of names; `server` is undefined for built-ins. */
-type Offer = { readonly server: string | undefined; readonly candidates: readonly Candidate[] };
-
-/** Gives each tool a name of its own: the first to want one has it, those after get an alias. */
+/** The pool of all offers, the built-ins first, under unique names. */
 function merge(offers: readonly Offer[], limit: number): Pool {
-  const byName = new Map<string, PooledTool>();
-  const builtIns: Candidate[] = [];
-  const ofServers: Candidate[] = [];
-  const repeats: Candidate[] = [];
-  // Natural names are all given before any alias, so that an alias never takes one.
-  const unnamed: { candidate: Candidate; part: Candidate[]; fault: PoolDiagnostic['fault'] }[] = [];
-  for (const { server, candidates } of offers) {
-    const part = server === undefined ? builtIns : ofServers;
-    for (const candidate of candidates) {
-      const { name, tool, first } = candidate;
-      const fault = faultOf(name, limit, byName);
-      if (first !== undefined) repeats.push(candidate);
-      else if (fault !== undefined) unnamed.push({ candidate, part, fault });
-      else {
-        byName.set(name, tool);
-        part.push(candidate);
-      }
-    }
-  }
-  const diagnostics: PoolDiagnostic[] = [];
-  const aliases = new Map<PooledTool, string>();
-  for (const { candidate, part, fault } of unnamed) {
-    const { name: wanted, tool } = candidate;
-    const { origin } = tool;
-    const name = aliasOf(wanted, origin, limit, byName);
-    const renamed = aliased(tool, name);
-    byName.set(name, renamed);
-    part.push({ ...candidate, name, sortKey: sortKey(name), tool: renamed });
-    aliases.set(tool, name);
-    diagnostics.push({ fault, origin, wanted, name });
-  }
-  for (const { name: wanted, tool, first = tool } of repeats) {
-    const name = aliases.get(first) ?? wanted;
-    diagnostics.push({ fault: 'listed-twice', origin: tool.origin, wanted, name });
-  }
-  const tools = builtIns
-    .sort(compareNames)
-    .concat(ofServers.sort(compareNames))
-    .map(({ tool }) => tool);
+  const { byName, lists, diagnostics } = uniqueNames(offers, limit);
+  const [builtIns = [], ...ofServers] = lists;
+  const tools = [...builtIns.map(({ tool }) => tool), ...joinSorted(ofServers)];
   let byServer: Pool['byServer'] | undefined;
   return {
     tools,
     byName,
-    // Few ask for it.
     get byServer() {
       byServer ??= indexByServer(offers, tools);
       return byServer;
@@ -179,14 +141,18 @@ function merge(offers: readonly Offer[], limit: number): Pool {
   };
 }
 
-function faultOf(
-  name: string,
-  limit: number,
-  taken: ReadonlyMap<string, unknown>,
-): PoolDiagnostic['fault'] | undefined {
-  if (name === '') return 'name-empty';
-  if (name.length > limit) return 'name-too-long';
-  return taken.has(name) ? 'name-taken' : undefined;
+/** The tools of sorted lists in one order. Lists of servers rarely overlap, so that comparing their ends is enough. */
+function joinSorted(lists: readonly (readonly Candidate[])[]): PooledTool[] {
+  const ordered = lists
+    .filter((list) => list.length > 0)
+    .sort((a, b) => compareNames(a[0] as Candidate, b[0] as Candidate));
+  const isApart = ordered.every((list, at) => {
+    const last = ordered[at - 1]?.at(-1);
+    return last === undefined || compareNames(last, list[0] as Candidate) <= 0;
+  });
+  const all = ordered.flat();
+  if (!isApart) all.sort(compareNames);
+  return all.map(({ tool }) => tool);
 }
 
 function indexByServer(offers: readonly Offer[], tools: readonly PooledTool[]): Pool['byServer'] {
@@ -196,22 +162,4 @@ function indexByServer(offers: readonly Offer[], tools: readonly PooledTool[]): 
     if (tool.origin.kind === 'mcp') index.get(tool.origin.server)?.set(tool.origin.tool, tool);
   }
   return index;
-}
-/** The order of names within a pool: as English collation puts ASCII names, whatever the machine's locale is. */
-function compareNames(a: Sortable, b: Sortable): number {
-  return compareUnits(a.sortKey, b.sortKey) || compareUnits(b.name, a.name);
-}
-
-/** A name and what it weighs, so that it is weighed once and not at every comparison. */
-type Sortable = { readonly name: string; readonly sortKey: string };
-
-/** The order of UTF-16 units: total, and the same everywhere. */
-export function compareUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** What a name is ordered by, sign for sign: both marks come before digits, digits before letters; case decides last. */
-function sortKey(name: string): string {
-  // Only the underscore is not where it belongs among ASCII.
-  return name.toLowerCase().replace(/_/g, ' ');
 }

@@ -24,24 +24,6 @@ export function pooled(name: string, origin: Origin, listed: ListedTool, options
   return Object.defineProperty(tool, 'inputSchema', INPUT_SCHEMA) as PooledTool;
 }
 
-/** Kept, so that a tool whose alias stays is the same object in the next pool. */
-const aliasedTools = new WeakMap<PooledTool, PooledTool>();
-
-/** The tool under its alias. */
-export function aliased(tool: PooledTool, name: string): PooledTool {
-  const known = aliasedTools.get(tool);
-  if (known?.name === name) return known;
-  const made = renamed(tool, name);
-  aliasedTools.set(tool, made);
-  return made;
-}
-
-/** The same tool under another name. */
-function renamed(tool: PooledTool, name: string): PooledTool {
-  const members = Object.getOwnPropertyDescriptors(tool);
-  return Object.defineProperties({} as PooledTool, { ...members, name: { ...members.name, value: name } });
-}
-
 type Lazy = PropertyDescriptor & ThisType<PooledTool>;
 
 const DESCRIPTION: Lazy = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { matcherFault, matchingHooks } from '../../src/hooks/match-hooks.ts';
-import { aliasesOf } from '../../src/pool/alias.ts';
+import { aliasesOf } from '../../src/pool/unique-names.ts';
 import type { HookInput } from '../../src/protocol/hook.ts';
 import { callback, ofServer, preToolUse, prompt, started } from './inputs.ts';
 

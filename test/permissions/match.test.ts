@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { matchesCall, narrowRules, removingRule, unmatchedDenyRules } from '../../src/permissions/match.ts';
-import { aliasesOf } from '../../src/pool/alias.ts';
+import { aliasesOf } from '../../src/pool/unique-names.ts';
 import { bash, file, mcpCall, rule, WORKSPACE } from './situation.ts';
 
 describe('match', () => {

@@ -1,8 +1,7 @@
 import type { Prompt } from '../../mcp/discovery/prompt.ts';
 import type { PromptMessage } from '../../mcp/features/feature-results.ts';
 import type { Server } from '../../mcp/servers/server-status.ts';
-import { aliasOf } from '../../pool/alias.ts';
-import { compareUnits } from '../../pool/assemble.ts';
+import { aliasOf, compareUnits } from '../../pool/unique-names.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';

@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { JsonSchema } from '../../protocol/mcp.ts';
-import { shortHash } from '../alias.ts';
+import { shortHash } from '../unique-names.ts';
 import { Meter, TooLarge } from './meter.ts';
 import { freeRoot, plainRoot } from './root.ts';
 import { FURTHER_CONDITIONS } from './shape.ts';

@@ -5,6 +5,8 @@ import type { Entry, Inverted } from './inverted-index.ts';
 export type Ranked = { entry: Entry; score: number };
 
 export type RankOptions = {
+  /** The query as a name: tools that have exactly this name come first. */
+  name: string;
   numberOf: (term: string) => number | undefined;
   isAsked: (entry: Entry) => boolean;
   limit: number;
@@ -24,8 +26,23 @@ const IS_NAME = 0.8;
 /** Minimum weight of a server whose whole name is in the query. */
 const WHOLE_NAME = 0.8;
 
-/** The best entries, best first; those that have nothing of the query are left out. */
+/** Score of a tool whose exact name is the query; above every other score. */
+const EXACT_NAME_SCORE = 10;
+
+/** The best entries, best first: exact names, then the entries that share terms with the query. */
 export function rank(index: Inverted, terms: readonly QueryTerm[], options: RankOptions): Ranked[] {
+  const named = exactNames(index, options);
+  const ranked = rankByTerms(index, terms, options).filter(({ entry }) => !named.includes(entry));
+  const hits = [...named.map((entry) => ({ entry, score: EXACT_NAME_SCORE })), ...ranked];
+  return hits.slice(0, Math.max(0, options.limit));
+}
+
+function exactNames({ entries }: Inverted, { name, isAsked }: RankOptions): Entry[] {
+  if (name === '') return [];
+  return entries.filter((entry) => (entry.ownName === name || entry.poolName === name) && isAsked(entry));
+}
+
+function rankByTerms(index: Inverted, terms: readonly QueryTerm[], options: RankOptions): Ranked[] {
   const numbered = terms.map(({ weight, options: meanings }) => ({
     weight,
     meanings: numbers(meanings, options),

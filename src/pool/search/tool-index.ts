@@ -35,7 +35,7 @@ export class ToolIndex {
     });
   }
 
-  /** Waits for the index to be complete, then ranks. A tool whose very name was asked for comes first. */
+  /** Waits for the index to be complete, then ranks. */
   async search({ text, limit = 5, ...filter }: SearchQuery): Promise<SearchHit[]> {
     const lexicon = await loadLexicon();
     while (this.#building !== undefined) await this.#building;
@@ -44,19 +44,14 @@ export class ToolIndex {
     const numberOf = (term: string) => this.#vocabulary.numberOf(term);
     const terms = expandQuery(asked, lexicon, (term) => numberOf(term) !== undefined);
     const isAsked = ({ tool }: Entry) => isAskedFor(tool);
-    const named = this.#named(fold(asked)).filter(isAsked);
-    const hits = [
-      ...named.map((entry) => ({ entry, score: NAMED })),
-      ...rank(this.#index, terms, { numberOf, isAsked, limit, asked: requestedActions(asked, terms) }).filter(
-        ({ entry }) => !named.includes(entry),
-      ),
-    ];
-    return hits.slice(0, Math.max(0, limit)).map(({ entry, score }) => ({ tool: entry.tool, score }));
-  }
-
-  #named(name: string): Entry[] {
-    if (name === '') return [];
-    return this.#index.entries.filter((entry) => entry.ownName === name || entry.poolName === name);
+    const hits = rank(this.#index, terms, {
+      name: fold(asked),
+      asked: requestedActions(asked, terms),
+      numberOf,
+      isAsked,
+      limit,
+    });
+    return hits.map(({ entry, score }) => ({ tool: entry.tool, score }));
   }
 
   async #build(): Promise<void> {
@@ -99,9 +94,6 @@ function inSlices(): () => Promise<void> | undefined {
     });
   };
 }
-
-/** Above what any search gives. */
-const NAMED = 10;
 
 function isSame(a: PooledTool, b: PooledTool): boolean {
   if (a === b) return true;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { text, together, toolUse } from '../../../src/agent/models/scripted.ts';
 import type { RegisteredHook } from '../../../src/hooks/match-hooks.ts';
-import { aliasesOf } from '../../../src/pool/alias.ts';
+import { aliasesOf } from '../../../src/pool/unique-names.ts';
 import type { HookEvent, HookInput, HookJSONOutput } from '../../../src/protocol/hook.ts';
 import type { Options } from '../../../src/sdk/options/options.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Model, ModelRequest } from '../../../src/agent/models/model.ts';
 import { scriptedModel, text, together, toolUse } from '../../../src/agent/models/scripted.ts';
 import type { AgentDefinition } from '../../../src/agent/session/agent-definition.ts';
-import { aliasesOf } from '../../../src/pool/alias.ts';
+import { aliasesOf } from '../../../src/pool/unique-names.ts';
 import type { SDKMessage } from '../../../src/protocol/agent-message.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
 import { collect } from '../../support/collect.ts';

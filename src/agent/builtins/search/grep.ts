@@ -73,9 +73,10 @@ export const GREP = defineBuiltIn({
         `The regular expression cannot be used: ${compiled}. It is in RE2 syntax; ${members}`,
       );
     }
-    const [{ newestFirst, searchRoot, shownPath }, search, { MAX_FILE_BYTES }] = await Promise.all([
+    const [{ newestFirst, searchRoot, shownPath }, search, output, { MAX_FILE_BYTES }] = await Promise.all([
       import('./find-files.ts'),
       import('./run-grep.ts'),
+      import('./grep-output.ts'),
       import('../files/real-file.ts'),
     ]);
     const root = await searchRoot(input.path, context.workspace);
@@ -103,11 +104,15 @@ export const GREP = defineBuiltIn({
     const paths = end.hits.map(({ path }) => path);
     const entries = {
       content: () =>
-        search.contentLines(end.hits, shown, { numbers: input['-n'] ?? true, context: before + after > 0 }),
-      count: () => search.countLines(end.hits, shown),
+        output.contentLines(end.hits, shown, { numbers: input['-n'] ?? true, context: before + after > 0 }),
+      count: () => output.countLines(end.hits, shown),
       files_with_matches: async () => (await newestFirst(paths, signal)).map(shown),
     };
-    return outcomeOf(end, search.limited(await entries[mode](), head, MAX_CHARACTERS), files.paths.length);
+    return outcomeOf(
+      end,
+      output.limitEntries(await entries[mode](), head, MAX_CHARACTERS),
+      files.paths.length,
+    );
   },
 });
 

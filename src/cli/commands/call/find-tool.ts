@@ -1,7 +1,7 @@
 import { nearest } from '../../../base/text/nearest.ts';
 import type { HostTool } from '../../../host/host-options.ts';
 import { isIncluded, toolFilterOf } from '../../../mcp/discovery/tool-filter.ts';
-import { isAliasOf } from '../../../pool/alias.ts';
+import { isAliasOf } from '../../../pool/unique-names.ts';
 import { mcpToolName, mcpToolPrefix } from '../../../protocol/tool-name.ts';
 import type { ServerMap } from '../../flags/server-flags.ts';
 import type { Warning } from '../../host/with-host.ts';

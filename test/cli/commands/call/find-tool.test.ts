@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { callTarget, findTool } from '../../../../src/cli/commands/call/find-tool.ts';
 import { closestFullName } from '../../../../src/cli/host/named-servers.ts';
-import { aliasesOf } from '../../../../src/pool/alias.ts';
+import { aliasesOf } from '../../../../src/pool/unique-names.ts';
 
 describe('call target', () => {
   const SERVERS = ['docs', 'a', 'a__b', 'my server', 'mcp__odd__name', 'team/docs'];

@@ -1,0 +1,57 @@
+import type { GrepHit } from './run-grep.ts';
+
+const MAX_LINE_LENGTH = 500;
+/** How much of a long line is shown before its match. */
+const BEFORE_MATCH = 100;
+
+/** Matching lines as `path:number:line`, those around them as `path-number-line`, and `--` where lines are missing. */
+export function contentLines(
+  hits: readonly GrepHit[],
+  shown: (path: string) => string,
+  options: { readonly numbers: boolean; readonly context: boolean },
+): string[] {
+  const output: string[] = [];
+  for (const hit of hits) {
+    const name = shown(hit.path);
+    let last: number | undefined;
+    for (const { line, text, isMatch, column = 1 } of hit.lines) {
+      if (options.context && output.length > 0 && line - 1 !== last) output.push('--');
+      const mark = isMatch ? ':' : '-';
+      output.push(`${name}${mark}${options.numbers ? `${line}${mark}` : ''}${cut(text, line, column)}`);
+      last = line;
+    }
+  }
+  return output;
+}
+
+/** The number of matching lines of each file, as `path:count`. */
+export function countLines(hits: readonly GrepHit[], shown: (path: string) => string): string[] {
+  return hits.map(({ path, count }) => `${shown(path)}:${count}`);
+}
+
+/** The first entries within both limits, and a note if entries were left out. */
+export function limitEntries(entries: readonly string[], maxEntries: number, maxCharacters: number): string {
+  const kept: string[] = [];
+  let characters = 0;
+  for (const entry of entries.slice(0, maxEntries)) {
+    characters += entry.length + 1;
+    if (characters > maxCharacters) break;
+    kept.push(entry);
+  }
+  if (kept.length < entries.length) {
+    kept.push(`[There is more after these ${kept.length} lines: narrow the search, or raise head_limit]`);
+  }
+  return kept.join('\n').toWellFormed();
+}
+
+/** Shows a long line around its match with the column, so that `Read` can continue from there. */
+function cut(text: string, line: number, column: number): string {
+  if (text.length <= MAX_LINE_LENGTH) return text;
+  if (column + BEFORE_MATCH <= MAX_LINE_LENGTH) {
+    return `${text.slice(0, MAX_LINE_LENGTH)} [${text.length - MAX_LINE_LENGTH} more characters]`;
+  }
+  const start = Math.min(column - 1 - BEFORE_MATCH, text.length - MAX_LINE_LENGTH);
+  const shown = text.slice(start, start + MAX_LINE_LENGTH);
+  const how = `Read it with offset ${line} and column ${column}`;
+  return `[match at column ${column} of ${text.length}] …${shown}… [${how}]`;
+}
