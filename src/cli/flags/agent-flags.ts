@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isRecord } from '../../base/json-value.ts';
 import { formatDiagnostic } from '../../config/files/diagnostics.ts';
-import { readFlagNow } from '../../config/sources/read-flags.ts';
-import { contentFaults, readServers } from '../../config/sources/read-servers.ts';
+import { readFlag } from '../../config/sources/read-flags.ts';
+import { documentFaults, readServers } from '../../config/sources/read-servers.ts';
 import { parseToolSearch, TOOL_SEARCH_VALUES } from '../../pool/disclosure.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
@@ -274,13 +274,13 @@ export function parseMcpConfigs(
 }
 
 function parseMcpConfig(given: string, report: (line: string) => void): (readonly [string, object])[] {
-  const { label, content } = readFlagNow('--mcp-config', given, process.cwd());
+  const { label, document } = readFlag('--mcp-config', given, process.cwd());
   const place = { scope: 'program', label } as const;
-  const { state, servers, faults } = readServers(content, { ...place, kind: 'given' });
+  const { state, servers, faults } = readServers(document, { ...place, kind: 'given' });
   if (state !== 'read') throw new SdkError('bad-server', faults.map(formatDiagnostic).join('; '));
   // Warnings about valid entries are reported by the agent.
   const lost = faults.filter(({ level }) => level === 'error');
-  for (const fault of [...contentFaults(content, place), ...lost]) report(formatDiagnostic(fault));
+  for (const fault of [...documentFaults(document, place), ...lost]) report(formatDiagnostic(fault));
   return servers.flatMap(({ name, entry }) => (entry ? [[name, entry] as const] : []));
 }
 

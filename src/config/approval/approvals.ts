@@ -13,95 +13,102 @@ import {
 import { approvablePart, hashContent } from './approved-content.ts';
 import { repositoryIdentity } from './repository-identity.ts';
 
-/** What people on this machine have said about what lies in projects. */
+/** The decisions of this machine's user about the content of projects. */
 export type Approvals = {
-  /** Of an entry in scope `project` or `local`; an entry from elsewhere needs no approval. */
+  /** About an entry of scope `project` or `local`; other entries need no approval. */
   ofServer(written: WrittenServer): Choice;
-  /** Of what a settings file in a project would allow, run or set; deny and ask rules need no approval. */
+  /** About what a settings file of a project would allow, run or set; deny and ask rules need no approval. */
   ofSettings(source: Pick<SettingsSource, 'scope' | 'path' | 'value'>): Choice;
-  /** Whether somebody said that everything there counts, now and later. */
+  /** Whether the user trusts the repository that contains the path as a whole, including later changes. */
   isTrusted(path: string): boolean;
 };
 
-/** Reads them; what cannot be read approves nothing, and is told. */
-export async function readApprovals(
-  home: string,
-): Promise<{ readonly choices: Approvals; readonly fault?: string }> {
+/** Reads the approvals; if that fails, nothing is approved and `fault` is the reason. */
+export function readApprovals(home: string): { readonly approvals: Approvals; readonly fault?: string } {
   const file = loadApprovals(home);
   return 'fault' in file
-    ? { choices: approvalsOf(NO_APPROVALS), fault: file.fault }
-    : { choices: approvalsOf(file) };
+    ? { approvals: approvalsOf(NO_APPROVALS), fault: file.fault }
+    : { approvals: approvalsOf(file) };
 }
 
-/** What the file says; where things really are is looked up once for each path. */
+/** The approvals in a file. Each path is resolved once. */
 export function approvalsOf({ servers, settings, trusted }: ApprovalFile): Approvals {
-  const places = new Map<string, string>();
-  const placeOf = (path: string): string => {
-    const place = places.get(path) ?? realPath(path);
-    places.set(path, place);
-    return place;
-  };
-  const serverChoices = new Map(servers.map((it) => [keyOf(it.scope, it.path, it.name, it.hash), it.choice]));
-  const known = new Set(servers.map(({ scope, path, name }) => keyOf(scope, path, name)));
-  const rejected = servers.filter(({ choice }) => choice === 'rejected');
-  const refused = new Set(rejected.map(({ path, name, hash }) => keyOf(path, name, hash)));
-  const fileChoices = new Map(settings.map((it) => [keyOf(it.scope, it.path, it.hash), it.choice]));
-  const refusedFiles = new Set(
-    settings.filter(({ choice }) => choice === 'rejected').map(({ path, hash }) => keyOf(path, hash)),
-  );
-  const approvedFiles = settings.filter(({ choice }) => choice === 'approved');
-  const knownFiles = new Set(approvedFiles.map(({ scope, path }) => keyOf(scope, path)));
-  const covered = new Map<string, boolean>();
-  const isTrusted = (path: string) => {
-    const place = placeOf(path);
-    const isCovered = covered.get(place) ?? trustAbove(place, trusted) !== undefined;
-    covered.set(place, isCovered);
-    return isCovered;
-  };
+  const realPathOf = cached(realPath);
+  const isCovered = cached((path: string) => isInTrusted(path, trusted));
+  const isTrusted = (path: string) => isCovered(realPathOf(path));
+  const serverChoices = indexChoices(servers, () => true);
+  const settingsChoices = indexChoices(settings, ({ choice }) => choice === 'approved');
+
+  function choiceOf(
+    { exact, rejected, known }: ChoiceIndex,
+    { scope, path, name }: { readonly scope: string; readonly path?: string; readonly name?: string },
+    content: unknown,
+  ): Choice {
+    const hash = hashContent(content);
+    if (path === undefined || hash === undefined) return 'new';
+    const place = realPathOf(path);
+    const choice = exact.get(keyOf(scope, place, name, hash));
+    if (choice !== undefined) return choice;
+    // A rejection of this content holds in a trusted repository too, and through a symbolic link.
+    if (rejected.has(keyOf(place, name, hash))) return 'rejected';
+    if (isTrusted(path)) return 'approved';
+    return known.has(keyOf(scope, place, name)) ? 'changed' : 'new';
+  }
 
   return {
-    ofServer({ scope, path, name, raw }) {
-      if (!needsApproval(scope)) return 'approved';
-      const hash = hashContent(raw);
-      if (path === undefined || hash === undefined) return 'new';
-      const place = placeOf(path);
-      const choice = serverChoices.get(keyOf(scope, place, name, hash));
-      if (choice !== undefined) return choice;
-      // Who said no to this very entry means it, also in a repository they trust, and by way of a link.
-      if (refused.has(keyOf(place, name, hash))) return 'rejected';
-      if (isTrusted(path)) return 'approved';
-      return known.has(keyOf(scope, place, name)) ? 'changed' : 'new';
-    },
+    ofServer: (written) =>
+      needsApproval(written.scope) ? choiceOf(serverChoices, written, written.raw) : 'approved',
     ofSettings({ scope, path, value }) {
       const part = approvablePart(value);
       if (!needsApproval(scope) || part === undefined) return 'approved';
-      const hash = hashContent(part);
-      if (path === undefined || hash === undefined) return 'new';
-      const place = placeOf(path);
-      const choice = fileChoices.get(keyOf(scope, place, hash));
-      if (choice !== undefined) return choice;
-      if (refusedFiles.has(keyOf(place, hash))) return 'rejected';
-      if (isTrusted(path)) return 'approved';
-      return knownFiles.has(keyOf(scope, place)) ? 'changed' : 'new';
+      return choiceOf(settingsChoices, { scope, ...(path !== undefined && { path }) }, part);
     },
     isTrusted,
   };
 }
 
-/** No path and no name of a server may look like two parts. */
-function keyOf(...parts: readonly string[]): string {
+/** Choices by scope, path, name and content; choices about settings files have no name. */
+type ChoiceIndex = {
+  readonly exact: ReadonlyMap<string, 'approved' | 'rejected'>;
+  readonly rejected: ReadonlySet<string>;
+  /** A choice about earlier content, so that new content is reported as changed. */
+  readonly known: ReadonlySet<string>;
+};
+
+type SavedChoice = ApprovalFile['settings'][number] & { readonly name?: string };
+
+function indexChoices(choices: readonly SavedChoice[], isKnown: (it: SavedChoice) => boolean): ChoiceIndex {
+  const refused = choices.filter(({ choice }) => choice === 'rejected');
+  return {
+    exact: new Map(choices.map((it) => [keyOf(it.scope, it.path, it.name, it.hash), it.choice])),
+    rejected: new Set(refused.map(({ path, name, hash }) => keyOf(path, name, hash))),
+    known: new Set(choices.filter(isKnown).map(({ scope, path, name }) => keyOf(scope, path, name))),
+  };
+}
+
+function cached<T>(compute: (path: string) => T): (path: string) => T {
+  const known = new Map<string, T>();
+  return (path) => {
+    const value = known.has(path) ? (known.get(path) as T) : compute(path);
+    known.set(path, value);
+    return value;
+  };
+}
+
+/** A key that no path or name can imitate. */
+function keyOf(...parts: readonly (string | undefined)[]): string {
   return JSON.stringify(parts);
 }
 
 /**
- * The trusted repository that contains a place, if any. A repository nested in a trusted one is not trusted: its own
+ * Whether a trusted repository contains the path. A repository nested in a trusted one is not trusted: its own
  * `.git` ends the trust, and a pull cannot create one. Another repository at a trusted path is not trusted.
  */
-function trustAbove(place: string, trusted: readonly TrustedRepository[]): string | undefined {
-  return trusted.find(
+function isInTrusted(place: string, trusted: readonly TrustedRepository[]): boolean {
+  return trusted.some(
     ({ path, identity }) =>
       isWithin(place, path) && !hasRepositoryBelow(path, place) && repositoryIdentity(path) === identity,
-  )?.path;
+  );
 }
 
 function hasRepositoryBelow(root: string, place: string): boolean {

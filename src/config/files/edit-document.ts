@@ -6,26 +6,21 @@ import { fileState, followLinks, replaceFile } from '../../base/files/replace-fi
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { formatPosition } from './diagnostics.ts';
-import { EditRefused, editText, type Edit as TextEdit } from './edit-text.ts';
-import { documentOf, type Migration, migrate } from './read-document.ts';
+import { type Edit, EditRefused, editText } from './edit-text.ts';
+import { findVersionFault, parseDocument } from './read-document.ts';
 import { maxBytesOf, readText } from './read-text.ts';
 import { realPath } from './real-path.ts';
-
-/** Sets the value at the end of a way, making objects on the way; `undefined` removes it. */
-export type Edit = TextEdit;
 
 export type EditOptions = {
   /** Of a file that is new; one that exists keeps its own. 0600 by default. */
   readonly mode?: number;
   /** Of directories that are missing on the way. 0700 by default. */
   readonly directoryMode?: number;
-  /** Written as `version` into a file of ours; none in files that others read too. */
+  /** Written as `version` into files in Toolplane's own format; files that other programs share have none. */
   readonly version?: number;
-  /** What makes a file of an older version into one of `version`; written with the edit. */
-  readonly migrations?: readonly Migration[];
-  /** A directory that the file must not lead out of by links. */
+  /** A directory that symbolic links must not lead out of. */
   readonly within?: string;
-  /** A directory for the lock, which is beside the file by default: a repository could hold it there, and would show it. */
+  /** A directory for the lock. By default the lock is beside the file, where a repository would show or hold it. */
   readonly locks?: string;
 };
 
@@ -100,21 +95,20 @@ function edited(
   path: string,
   before: string,
   change: (value: Readonly<Record<string, unknown>>) => readonly Edit[],
-  { version, migrations = [] }: EditOptions,
+  { version }: EditOptions,
 ): string {
-  const found = documentOf(path, before);
+  const found = parseDocument(before);
   if (found.state !== 'read') {
     const { fault, position } = found.state === 'unusable' ? found : { fault: 'it is gone' };
     throw refused(formatPosition(path, position), `${fault}; fix it first`);
   }
-  const migrated = version === undefined ? undefined : migrate(found.value, migrations);
-  if (migrated?.kind === 'unknown') throw refused(path, migrated.fault);
-  const edits = change(migrated?.value ?? found.value);
+  const fault = version === undefined ? undefined : findVersionFault(found.value, version);
+  if (fault !== undefined) throw refused(path, fault);
+  const edits = change(found.value);
   try {
-    const current = migrated?.isChanged ? editText(before, [{ path: [], value: migrated.value }]) : before;
-    if (editText(current, edits) === current) return before;
+    if (editText(before, edits) === before) return before;
     const stamp = version === undefined ? [] : [{ path: ['version'], value: version }];
-    return editText(current, [...stamp, ...edits]);
+    return editText(before, [...stamp, ...edits]);
   } catch (cause) {
     if (cause instanceof EditRefused) throw refused(path, cause.message, cause);
     throw cause;

@@ -1,4 +1,8 @@
-import { endOfString, MAX_DEPTH, MAX_VALUES } from './plain-json.ts';
+/** Maximum nesting of objects and lists, so that code may recurse over the value. */
+export const MAX_DEPTH = 200;
+
+/** Maximum number of values in one text: a small file can hold enough of them to exhaust the memory. */
+export const MAX_VALUES = 200_000;
 
 /** A part of a text: where it stands and what it is. */
 export type JsonNode = {
@@ -151,21 +155,14 @@ class TreeReader {
 
 const CLOSING: Readonly<Record<string, string>> = { object: '}', list: ']' };
 
-/** The last of the members of the name, since that is the one that counts. The tree does not change any more. */
+/** The last member with the name: of duplicates the last one is used. The tree must be complete. */
 export function memberNamed(object: JsonNode, name: string): JsonNode | undefined {
-  const { children } = object;
-  if (children.length <= FEW) return children.findLast((member) => member.value === name);
-  const known = indexes.get(object);
-  if (known) return known.get(name);
-  const index = new Map(children.map((member) => [member.value, member]));
+  const index = indexes.get(object) ?? new Map(object.children.map((member) => [member.value, member]));
   indexes.set(object, index);
   return index.get(name);
 }
 
-/** So many members are looked through as fast as they are put into an index. */
-const FEW = 8;
-
-/** Members by name, of objects that somebody asked. */
+/** Members by name, so that looking up each member of a large object takes linear time. */
 const indexes = new WeakMap<JsonNode, ReadonlyMap<unknown, JsonNode>>();
 
 /** The value at the end of a way, if there is one. */
@@ -248,7 +245,17 @@ export function endOfLine(text: string, from: number): number {
   return text.length;
 }
 
-/** A text in double quotes. */
+/** The offset of the quote that ends the string at `start`, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let first = at;
+    while (text[first - 1] === '\\') first--;
+    if ((at - first) % 2 === 0) return at;
+  }
+  return text.length;
+}
+
+/** A string in double quotes. */
 function readString(text: string, offset: number): Token | TextFault {
   const last = endOfString(text, offset);
   const written = text.slice(offset, last + 1);

@@ -8,7 +8,6 @@ import {
   valueAt,
   valueOfNode,
 } from './json-tree.ts';
-import { parseStrictJson } from './plain-json.ts';
 
 /** A JSON text with comments and trailing commas, and where things stand in it. */
 export type ParsedJson = {
@@ -33,29 +32,26 @@ const MAX_DUPLICATES = 20;
 
 export function parseJsonc(text: string): ParsedJson {
   const body = text.startsWith(BOM) ? text.slice(1) : text;
-  const plain = parseStrictJson(body);
-  const readingOf = kept(() => ({ ...readTree(body), placeAt: positionsIn(body) }));
-  const locate: ParsedJson['locate'] = (path) => {
-    const { root, placeAt } = readingOf();
-    const offset = offsetOf(root, path);
-    return offset === undefined ? undefined : placeAt(offset);
-  };
-  if (plain) return { value: plain.value, faults: [], duplicates: [], locate };
-  const { root, fault, placeAt } = readingOf();
+  const currentTree = weakly(() => ({ ...readTree(body), positionAt: positionsIn(body) }));
+  const { root, fault, positionAt } = currentTree();
   const duplicates = root ? findDuplicates(root, MAX_DUPLICATES) : [];
   return {
     value: root && valueOfNode(root),
-    faults: fault ? [{ message: fault.message, position: placeAt(fault.offset) }] : [],
-    duplicates: duplicates.map(({ path, offset }) => ({ path, position: placeAt(offset) })),
-    locate,
+    faults: fault ? [{ message: fault.message, position: positionAt(fault.offset) }] : [],
+    duplicates: duplicates.map(({ path, offset }) => ({ path, position: positionAt(offset) })),
+    locate(path) {
+      const tree = currentTree();
+      const offset = offsetOf(tree.root, path);
+      return offset === undefined ? undefined : tree.positionAt(offset);
+    },
   };
 }
 
 /**
- * Made when it is asked for, and anew if it is gone by then: a tree takes far more memory than its text, where things are
- * is asked of few texts and rarely twice, and a configuration stays for as long as the program runs.
+ * Caches a value until it is garbage collected, then makes it again: a tree takes far more memory than its text, and a
+ * configuration lives as long as the program.
  */
-function kept<T extends object>(make: () => T): () => T {
+function weakly<T extends object>(make: () => T): () => T {
   let last: WeakRef<T> | undefined;
   return () => {
     const known = last?.deref();

@@ -1,8 +1,8 @@
 import { isRecord } from '../../base/json-value.ts';
 import { visibleText } from '../../base/text/display-text.ts';
 import { formatKeyPath, limitDiagnostics } from '../files/diagnostics.ts';
+import { MAX_DEPTH, MAX_VALUES } from '../files/json-tree.ts';
 import { BOM, parseJsonc } from '../files/parse-jsonc.ts';
-import { MAX_DEPTH, MAX_VALUES } from '../files/plain-json.ts';
 import { readText } from '../files/read-text.ts';
 import type { ConfigDiagnostic, Position } from '../model.ts';
 import { validateEntry, validateServerName } from '../sources/validate-entry.ts';

@@ -16,7 +16,7 @@ import type {
 } from '../model.ts';
 import { type Candidate, managedOrder, managedSource, rankCandidates } from './eligibility.ts';
 import type { Policy } from './policy.ts';
-import { resolveServer } from './resolve-server.ts';
+import { entryDiagnostic, resolveServer } from './resolve-server.ts';
 import { normalizeUrl } from './url-pattern.ts';
 
 export type MergeInput = {
@@ -138,16 +138,9 @@ function lostServer(
 }
 
 function nameConflict({ written }: Candidate, { written: winner }: Candidate): ConfigDiagnostic {
-  const { name, scope, label, position } = written;
   const other = `${formatKeyPath([winner.name])} of ${formatPosition(winner.label, winner.position)}`;
-  return {
-    level: 'error',
-    scope,
-    label,
-    key: formatKeyPath(['mcpServers', name]),
-    ...(position && { position }),
-    message: `ignored: its name and ${other} normalize to the same identifier; rename one of them`,
-  };
+  const message = `ignored: its name and ${other} normalize to the same identifier; rename one of them`;
+  return entryDiagnostic(written, 'error', message);
 }
 
 function unreadManaged(sources: readonly Source[]): readonly ConfigDiagnostic[] {
@@ -167,13 +160,6 @@ export function isProgramServer({ scope, raw }: WrittenServer): boolean {
   return scope === 'program' && isRecord(raw) && raw.type === 'sdk';
 }
 
-type Input = {
-  readonly sources: readonly Source[];
-  readonly overrides: readonly ServerOverride[];
-  readonly programNames?: readonly string[];
-  readonly placeOf?: (override: ServerOverride) => Position | undefined;
-};
-
 /**
  * What settings say of servers that nobody wrote: most likely the name is mistyped, and what they set would do nothing
  * without a word. Where not all names are known, nothing is said.
@@ -183,7 +169,7 @@ function unknownServerSettings({
   overrides,
   programNames = [],
   placeOf,
-}: Input): readonly ConfigDiagnostic[] {
+}: MergeInput): readonly ConfigDiagnostic[] {
   if (overrides.length === 0 || sources.some(isUnknown)) return [];
   const known = new Set([
     ...programNames,

@@ -1,4 +1,5 @@
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
+import { diagnosticAt } from '../files/diagnostics.ts';
 import type { ConfigDiagnostic, Source } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
 import { managedSource } from './eligibility.ts';
@@ -138,18 +139,9 @@ function helperAllowance(rows: readonly PolicyRow[], judged: PolicySubject): Mat
 function readList(source: SettingsSource, key: List['key']): List | undefined {
   const { label, value } = source;
   if (!Object.hasOwn(value, key) || value[key] === undefined) return undefined;
-  const faultAt = (
-    level: ConfigDiagnostic['level'],
-    way: readonly (string | number)[],
-    message: string,
-  ): ConfigDiagnostic => {
-    const position = source.locate(way);
-    const shown = way.length === 1 ? key : `${key}[${way[1]}]`;
-    return { level, scope: 'managed', label, key: shown, ...(position && { position }), message };
-  };
   const raw: unknown = value[key];
   if (!Array.isArray(raw)) {
-    const fault = faultAt('error', [key], `must be a list of rows; ${UNTIL_FIXED}`);
+    const fault = diagnosticAt(source, [key], `must be a list of rows; ${UNTIL_FIXED}`);
     return { key, label, rows: [], unreadable: [`${key} of ${label}`], faults: [fault] };
   }
   const [rows, unreadable, faults]: [PolicyRow[], string[], ConfigDiagnostic[]] = [[], [], []];
@@ -157,17 +149,18 @@ function readList(source: SettingsSource, key: List['key']): List | undefined {
     const row = readPolicyRow(written);
     if (row.by === 'nothing') {
       unreadable.push(`${key}[${index}] of ${label}`);
-      faults.push(faultAt('error', [key, index], `${row.fault}; ${UNTIL_FIXED}`));
+      faults.push(diagnosticAt(source, [key, index], `${row.fault}; ${UNTIL_FIXED}`));
       continue;
     }
     rows.push(row);
     if (key === 'allowedMcpServers' && row.by === 'serverUrl' && row.pattern.path === undefined)
-      faults.push(faultAt('warning', [key, index], 'allows only the path /; end it with /* for all paths'));
+      faults.push(diagnosticAt(source, [key, index], ONLY_ROOT, 'warning'));
   }
   return { key, label, rows, unreadable, faults };
 }
 
 const UNTIL_FIXED = 'no server may be used until this is fixed';
+const ONLY_ROOT = 'allows only the path /; end it with /* for all paths';
 
 /** What those who run the machine say. */
 type Rule = { readonly policy: Pick<Policy, 'key'>; readonly sources: readonly Source[] };

@@ -36,13 +36,14 @@ export function resolveServer(
   const verdict = verdictOf(candidate, entry, policy, own);
   const server = { name, written, verdict, ...(entry && { entry }), settled };
   const isReported = ({ member }: IgnoredMember) => settled.some((it) => it.member === member);
-  const vain = verdict.kind === 'ready' ? (effective?.ignored ?? []).filter((it) => !isReported(it)) : [];
+  const ineffective =
+    verdict.kind === 'ready' ? (effective?.ignored ?? []).filter((it) => !isReported(it)) : [];
   const relative = verdict.kind === 'ready' && entry ? relativePath(written.scope, entry) : undefined;
   return {
     server,
     faults: [
-      ...vain.map((it) => ignoredMemberWarning(written, it)),
-      ...(relative ? [warning(written, relative.where, relative.message)] : []),
+      ...ineffective.map(({ member, message }) => entryDiagnostic(written, 'warning', message, [member])),
+      ...(relative ? [entryDiagnostic(written, 'warning', relative.message, relative.where)] : []),
     ],
   };
 }
@@ -55,7 +56,11 @@ function verdictOf(
 ): Verdict {
   if (eligibility === 'rejected') return { kind: 'rejected' };
   // Whoever is to approve it needs to fix it first.
-  if (!entry) return { kind: 'broken', fault: written.fault ?? noEntry(written) };
+  if (!entry)
+    return {
+      kind: 'broken',
+      fault: written.fault ?? entryDiagnostic(written, 'error', 'not a server entry'),
+    };
   if (eligibility === 'pending') return { kind: 'pending', choice };
   const judged = policy.judge(written.name, entry);
   if (judged.kind === 'forbidden') return { kind: 'blocked', rule: judged.rule };
@@ -114,29 +119,15 @@ function joined(before: unknown, value: unknown): unknown {
   return more.length === 0 ? before : [...before, ...more];
 }
 
-function ignoredMemberWarning(written: WrittenServer, { member, message }: IgnoredMember): ConfigDiagnostic {
-  return warning(written, [member], message);
-}
-
-function warning(
+/** A diagnostic about an entry, or about the member of it at `path`. */
+export function entryDiagnostic(
   { scope, label, position, name }: WrittenServer,
-  way: readonly (string | number)[],
+  level: ConfigDiagnostic['level'],
   message: string,
+  path: readonly (string | number)[] = [],
 ): ConfigDiagnostic {
-  const key = formatKeyPath(['mcpServers', name, ...way]);
-  return { level: 'warning', scope, label, key, ...(position && { position }), message };
-}
-
-function noEntry({ scope, label, position, name }: WrittenServer): ConfigDiagnostic {
-  const key = formatKeyPath(['mcpServers', name]);
-  return {
-    level: 'error',
-    scope,
-    label,
-    key,
-    ...(position && { position }),
-    message: 'not a server entry',
-  };
+  const key = formatKeyPath(['mcpServers', name, ...path]);
+  return { level, scope, label, key, ...(position && { position }), message };
 }
 
 /** What an entry says that does not count, and what to tell about it. */

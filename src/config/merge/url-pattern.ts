@@ -1,3 +1,5 @@
+import { matchesWildcard } from '../../base/text/patterns.ts';
+
 /**
  * Addresses such as `https://*.example.com/*`, taken apart before anything is compared, so that no part of an address
  * can pass for another. What a pattern leaves out (port, path, query) is anything if the pattern forbids, and only the
@@ -90,20 +92,6 @@ function isAmbiguousPath(path: string): boolean {
 
 const DEEPEST = 4;
 
-/** `*` is any characters, or none; the time it takes grows with the length only, however many there are. */
-function matchesWildcard(pattern: string, text: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
-  const last = rest.pop();
-  if (last === undefined) return text === pattern;
-  if (!text.startsWith(first)) return false;
-  let from = first.length;
-  for (const piece of rest) {
-    const found = text.indexOf(piece, from);
-    if (found < 0) return false;
-    from = found + piece.length;
-  }
-  return text.length - last.length >= from && text.endsWith(last);
-}
 /** An address as it is dialled: what a person may write in several ways is the same here. */
 export type NormalizedUrl = {
   readonly scheme: string;

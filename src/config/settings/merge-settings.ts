@@ -4,7 +4,7 @@ import type { RuleSet } from '../../permissions/rule-store.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { Approvals } from '../approval/approvals.ts';
 import { isRestriction } from '../approval/approved-content.ts';
-import { formatKeyPath, limitDiagnostics } from '../files/diagnostics.ts';
+import { diagnosticAt, limitDiagnostics } from '../files/diagnostics.ts';
 import type { ConfigDiagnostic, ServerOverride } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
 import {
@@ -146,28 +146,13 @@ function overridesOf(
  * would not guard. So is a wish for a sandbox of the person's own.
  */
 function configFault({ level, path, message }: SettingDiagnostic, source: SettingsSource): ConfigDiagnostic {
-  const { scope, label } = source;
-  const position = locate(path, source);
+  const { scope } = source;
   const isFatal =
     scope === 'program' || scope === 'managed' || (scope === 'user' && path.join() === 'sandbox,enabled');
   return {
-    level,
-    scope,
-    label,
-    key: formatKeyPath(path),
-    ...(position && { position }),
-    message,
+    ...diagnosticAt(source, path, message, level),
     ...(level === 'error' && isFatal && { isFatal: true }),
   };
-}
-
-/** The place of the thing itself, or of the nearest around it. */
-function locate(path: SettingDiagnostic['path'], source: SettingsSource): ConfigDiagnostic['position'] {
-  for (let length = path.length; length > 0; length--) {
-    const position = source.locate(path.slice(0, length));
-    if (position) return position;
-  }
-  return undefined;
 }
 
 function last<T>(values: readonly (T | undefined)[]): T | undefined {

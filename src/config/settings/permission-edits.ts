@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 import { parseRule, ruleOf, ruleText } from '../../permissions/rule.ts';
 import type { PermissionUpdate } from '../../protocol/permission.ts';
-import type { Edit } from '../files/edit-document.ts';
+import type { Edit } from '../files/edit-text.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

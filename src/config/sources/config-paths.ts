@@ -1,14 +1,15 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { visibleText } from '../../base/text/display-text.ts';
 import { redactText } from '../../base/text/redact.ts';
 import type { ConfigContext } from '../config-context.ts';
+import { isWithin, realPath } from '../files/real-path.ts';
 
-/** The files that configuration may stand in; the lowest first, so of directories the farthest. */
+/** The paths of configuration files, lowest precedence first: of directories, the farthest first. */
 export type ConfigPaths = {
-  /** The repository, if there is one. */
+  /** The repository, if the working directory is in one. */
   readonly root?: string;
-  /** What no file of the project may lead out of. */
+  /** The directory that symbolic links of project files must not lead out of. */
   readonly within: string;
   readonly user: string;
   /** `.mcp.json` of every directory. */
@@ -21,19 +22,19 @@ export type ConfigPaths = {
   readonly managedSettings: readonly string[];
 };
 
-/** Where to look, for a person who works in `cwd`. */
+/** The paths for the working directory. */
 export function findConfigPaths(context: ConfigContext): ConfigPaths {
   const root = repositoryRoot(context.cwd, existsSync);
   return configPathsFor(context, { ...(root !== undefined && { root }), realHome: realPath(context.home) });
 }
 
-/** The nearest directory upwards that has a `.git`: a directory, or a file as work trees and submodules have it. */
+/** The nearest directory, upwards, with a `.git` directory or, for work trees and submodules, a `.git` file. */
 export function repositoryRoot(cwd: string, exists: (path: string) => boolean): string | undefined {
   for (const directory of upwards(cwd)) if (exists(join(directory, '.git'))) return directory;
   return undefined;
 }
 
-/** Without a repository only the directory itself counts: what lies above it is anybody's. */
+/** Without a repository only the working directory is searched: directories above it may belong to other users. */
 export function configPathsFor(
   context: Pick<ConfigContext, 'cwd' | 'home' | 'managed'>,
   known: { readonly root?: string; readonly realHome: string },
@@ -42,7 +43,7 @@ export function configPathsFor(
   const { root, realHome } = known;
   const all = upwards(cwd);
   const directories = (root === undefined ? [cwd] : all.slice(0, all.indexOf(root) + 1)).reverse();
-  // In a person's own home, `.toolplane` is that of the person and not of a project.
+  // In the user's home, `.toolplane` is the user's directory and not a project's.
   const own = [resolve(home), realHome];
   const folders = directories.map((it) => join(it, '.toolplane')).filter((it) => !own.includes(it));
   return {
@@ -57,50 +58,39 @@ export function configPathsFor(
   };
 }
 
-/** The directory and all above it, the nearest first. */
+/** The directory and its parents, nearest first. */
 function upwards(directory: string): string[] {
   const above = dirname(directory);
   return above === directory ? [directory] : [directory, ...upwards(above)];
 }
 
-function realPath(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return resolve(path);
-  }
-}
-
-/** A path of the person's or of the machine's, with `~` for their home. */
+/** The path of a user or managed file, with `~` for the user's home. */
 export function homeLabel(path: string, { userHome }: Pick<ConfigContext, 'userHome'>): string {
-  const way = relative(userHome, path);
-  return visibleText(way === '' || isOutside(way) ? path : `~${sep}${way}`);
+  return visibleText(isBelow(path, userHome) ? `~${sep}${relative(userHome, path)}` : path);
 }
 
-/** A path of the project's, as it is seen from where people work. */
+/** The path of a project file, relative to the working directory. */
 export function projectLabel(path: string, { cwd }: Pick<ConfigContext, 'cwd'>): string {
-  const way = relative(cwd, path);
-  return visibleText(isAbsolute(way) ? path : way);
+  const label = relative(cwd, path);
+  return visibleText(isAbsolute(label) ? path : label);
 }
 
-/** A path of anybody's: as it is seen from where people work, if it is in there, else as `homeLabel` has it. */
+/** Any path: relative if it is below the working directory, otherwise as `homeLabel` shows it. */
 export function pathLabel(path: string, context: Pick<ConfigContext, 'cwd' | 'userHome'>): string {
-  const way = relative(context.cwd, path);
-  return way === '' || isOutside(way) ? homeLabel(path, context) : visibleText(way);
+  return isBelow(path, context.cwd) ? visibleText(relative(context.cwd, path)) : homeLabel(path, context);
 }
 
-/** A file that a flag names. What is no path may be anything, a secret too, and is not shown. */
+function isBelow(path: string, directory: string): boolean {
+  return path !== directory && isWithin(path, directory);
+}
+
+/** A file that a flag names. A value that does not look like a path may be a secret and is not shown. */
 export function flagLabel(flag: string, path: string): string {
   return /^[\w./~@+-]{1,200}$/.test(path) ? `${flag} ${redactText(path)}` : `the file of ${flag}`;
 }
 
-/** An address without the parts that credentials are put into. */
+/** A URL without the parts that may contain credentials. */
 export function addressLabel(url: string): string {
   const { origin, pathname } = new URL(url);
   return redactText(`${origin}${pathname}`);
-}
-
-/** The way out of a directory, or to another drive. */
-export function isOutside(way: string): boolean {
-  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way);
 }

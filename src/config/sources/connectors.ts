@@ -1,50 +1,47 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { replaceFile } from '../../base/files/replace-file.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { isLoopback } from '../../mcp/transports/http/proxy.ts';
 import type { EntryError } from '../../protocol/server-entry.ts';
-import { formatKeyPath } from '../files/diagnostics.ts';
-import { parseStrictJson } from '../files/plain-json.ts';
+import { diagnosticAt } from '../files/diagnostics.ts';
+import { documentOfValue, parseDocument } from '../files/read-document.ts';
 import type { ConfigDiagnostic, Source } from '../model.ts';
 import { addressLabel } from './config-paths.ts';
 import { readServers } from './read-servers.ts';
-import { type ConnectorSetting, contentOfValue, type SettingsSource } from './source-types.ts';
+import type { ConnectorSetting, SettingsSource } from './source-types.ts';
 
-/** The catalogues that settings name in `connectors`; one that cannot be used harms no other. */
-export function connectorSettings({ scope, label, value, locate }: SettingsSource): {
+/** The catalogues in `connectors` of settings; an invalid one does not affect the others. */
+export function connectorSettings(source: SettingsSource): {
   readonly connectors: readonly ConnectorSetting[];
   readonly faults: readonly ConfigDiagnostic[];
 } {
-  const { connectors: list } = value;
+  const { connectors: list } = source.value;
   if (list === undefined) return { connectors: [], faults: [] };
-  const fault = (way: readonly (string | number)[], message: string): ConfigDiagnostic => {
-    const position = locate(way) ?? locate(way.slice(0, -1));
-    return { level: 'error', scope, label, key: formatKeyPath(way), ...(position && { position }), message };
-  };
-  if (!Array.isArray(list))
-    return { connectors: [], faults: [fault(['connectors'], 'must be a list of { "url": "https://…" }')] };
+  if (!Array.isArray(list)) {
+    const fault = diagnosticAt(source, ['connectors'], 'must be a list of { "url": "https://…" }');
+    return { connectors: [], faults: [fault] };
+  }
   const connectors: ConnectorSetting[] = [];
   const faults: ConfigDiagnostic[] = [];
   for (const [index, it] of (list as unknown[]).entries()) {
     const read = readConnector(it);
     if ('connector' in read) connectors.push(read.connector);
-    else faults.push(fault(['connectors', index, ...read.way], read.message));
+    else faults.push(diagnosticAt(source, ['connectors', index, ...read.path], read.message));
   }
   return { connectors, faults };
 }
 
-type Wrong = { readonly way: readonly string[]; readonly message: string };
+type InvalidConnector = { readonly path: readonly string[]; readonly message: string };
 
-function readConnector(value: unknown): { readonly connector: ConnectorSetting } | Wrong {
-  if (!isRecord(value)) return { way: [], message: 'must be an object, such as { "url": "https://…" }' };
+function readConnector(value: unknown): { readonly connector: ConnectorSetting } | InvalidConnector {
+  if (!isRecord(value)) return { path: [], message: 'must be an object, such as { "url": "https://…" }' };
   const { url, headers } = value;
-  const wrong = addressFault(url);
-  if (wrong !== undefined) return { way: ['url'], message: wrong };
+  const fault = addressFault(url);
+  if (fault !== undefined) return { path: ['url'], message: fault };
   if (headers !== undefined && !(isRecord(headers) && Object.values(headers).every(isText)))
-    return { way: ['headers'], message: 'must map names to strings' };
+    return { path: ['headers'], message: 'must map names to strings' };
   const connector = { url: String(url), label: addressLabel(String(url)) };
   return { connector: headers === undefined ? connector : { ...connector, headers: headers as Texts } };
 }
@@ -52,7 +49,7 @@ function readConnector(value: unknown): { readonly connector: ConnectorSetting }
 type Texts = Readonly<Record<string, string>>;
 const isText = (value: unknown) => typeof value === 'string';
 
-/** What is fetched from elsewhere must come unchanged from there; only this machine may do without TLS. */
+/** A catalogue must be fetched over TLS, except from a loopback address. */
 function addressFault(url: unknown): string | undefined {
   if (typeof url !== 'string' || !URL.canParse(url)) return 'must be a full URL that starts with https://';
   if (url.includes('${')) return 'variables are substituted in "headers" only; write the address itself';
@@ -62,11 +59,11 @@ function addressFault(url: unknown): string | undefined {
   return 'must start with https://; only a loopback address may use http://';
 }
 
-/** What a catalogue said when it was asked last; nobody is asked now. */
-export async function connectorSource(connector: ConnectorSetting, home: string): Promise<Source> {
+/** The cached content of a catalogue; nothing is fetched. */
+export function connectorSource(connector: ConnectorSetting, home: string): Source {
   const path = cachePath(home, connector);
-  const cached = await readCache(path);
-  const source = readServers(cached ? contentOfValue(cached.body) : { state: 'absent' }, {
+  const cached = readCache(path);
+  const source = readServers(cached ? documentOfValue(cached.body) : { state: 'absent' }, {
     scope: 'connector',
     label: connector.label,
     owner: new URL(connector.url).host,
@@ -76,7 +73,7 @@ export async function connectorSource(connector: ConnectorSetting, home: string)
   return { ...source, path };
 }
 
-/** Why an entry from the network is not taken: it could run something here, read our files, or send our variables away. */
+/** Rejects entries from the network that could run commands here, read local files or send variables away. */
 export function validateConnectorEntry(entry: Readonly<Record<string, unknown>>): EntryError | undefined {
   const { type, headersHelper, tls } = entry;
   if (entry.command !== undefined)
@@ -107,38 +104,39 @@ function hasPlace(value: unknown): boolean {
   return isRecord(value) && Object.entries(value).some(([name, it]) => name.includes('${') || hasPlace(it));
 }
 
-/** What a catalogue said last. */
+/** The last content of a catalogue. */
 type CachedCatalogue = {
   readonly etag?: string;
-  /** When that came, in ISO's words. */
+  /** ISO 8601 time of the fetch. */
   readonly fetchedAt: string;
   readonly body: Readonly<Record<string, unknown>>;
 };
 
 const VERSION = 1;
 
-/** An answer is at most 2 MiB; what is larger is not ours. */
-const LARGEST = 8 * 1024 * 1024;
+/** Responses are limited to 2 MiB, so a larger file was not written by Toolplane. */
+const MAX_CACHE_BYTES = 8 * 1024 * 1024;
 
-/** Where it is kept; an address may hold a secret, so that of the file does not. */
+/** The path of the cache file. A URL may contain a secret, so the name of the file is a hash. */
 export function cachePath(home: string, { url }: Pick<ConnectorSetting, 'url'>): string {
   return join(home, 'cache', 'connectors', `${createHash('sha256').update(url).digest('hex')}.json`);
 }
 
-/** Undefined if there is none or it cannot be used: then it is fetched anew. */
-export async function readCache(path: string): Promise<CachedCatalogue | undefined> {
+/** Undefined if the file is missing or unusable; the catalogue is then fetched again. */
+export function readCache(path: string): CachedCatalogue | undefined {
   try {
-    if ((await stat(path)).size > LARGEST) return undefined;
-    const value = parseStrictJson(await readFile(path, 'utf8'))?.value;
-    if (!isRecord(value) || value.version !== VERSION || !isRecord(value.body)) return undefined;
-    const { etag, fetchedAt, body } = value;
+    if (statSync(path).size > MAX_CACHE_BYTES) return undefined;
+    const document = parseDocument(readFileSync(path, 'utf8'));
+    if (document.state !== 'read' || document.value.version !== VERSION) return undefined;
+    const { etag, fetchedAt, body } = document.value;
+    if (!isRecord(body)) return undefined;
     return { ...(typeof etag === 'string' && { etag }), fetchedAt: String(fetchedAt), body };
   } catch {
     return undefined;
   }
 }
 
-/** Only its owner may read it; of the address there is what can be shown, and nothing of the headers. */
+/** Writes a file that only its owner can read, with the URL as shown to users and without the headers. */
 export function writeCache(
   path: string,
   { label }: Pick<ConnectorSetting, 'label'>,

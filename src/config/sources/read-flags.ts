@@ -2,20 +2,25 @@ import { resolve } from 'node:path';
 import { isRecord } from '../../base/json-value.ts';
 import type { SdkServerEntry } from '../../mcp/connection/connect-context.ts';
 import { sdkEntry } from '../../mcp/servers/server-entry.ts';
-import { documentOf, MIGRATIONS, type Migration, readDocumentNow } from '../files/read-document.ts';
+import {
+  type Document,
+  documentOfValue,
+  FILE_VERSION,
+  parseDocument,
+  readDocument,
+} from '../files/read-document.ts';
 import type { ConfigDiagnostic, Source } from '../model.ts';
 import { flagLabel } from './config-paths.ts';
-import { contentFaults, readServers } from './read-servers.ts';
+import { documentFaults, readServers } from './read-servers.ts';
 import {
   type ConfigFlags,
-  type Content,
-  contentOfValue,
   type FileState,
   fileState,
   type SettingsSource,
+  settingsSources,
 } from './source-types.ts';
 
-/** What flags and the program give. */
+/** The sources that flags and the program give. */
 type FoundFlags = {
   readonly servers: readonly Source[];
   readonly program: ReadonlyMap<string, SdkServerEntry>;
@@ -24,69 +29,51 @@ type FoundFlags = {
   readonly files: readonly FileState[];
 };
 
-/** Reads `--mcp-config`, `--settings` and `--managed-settings`; a file that a flag names must be there. */
-export async function readFlags(flags: ConfigFlags, cwd: string): Promise<FoundFlags> {
+/** Reads `--mcp-config`, `--settings` and `--managed-settings`; a file that a flag names must exist. */
+export function readFlags(flags: ConfigFlags, cwd: string): FoundFlags {
   const { mcpConfigs = [], settings, managedSettings } = flags;
-  const [configs, given] = await Promise.all([
-    Promise.all(mcpConfigs.map((it) => readFlag('--mcp-config', it, cwd))),
-    // An empty one names nothing.
-    settings ? readFlag('--settings', settings, cwd, MIGRATIONS.settings) : undefined,
-  ]);
+  const configs = mcpConfigs.map((it) => readFlag('--mcp-config', it, cwd));
+  const given = settings ? readFlag('--settings', settings, cwd, FILE_VERSION) : undefined;
   const program = new Map<string, SdkServerEntry>();
-  const servers = configs.map(({ label, path, content }) => {
+  const servers = configs.map(({ label, path, document }) => {
     const own: [string, SdkServerEntry][] = [];
-    const source = readServers(content, {
+    const source = readServers(document, {
       scope: 'program',
       label,
       ...(path !== undefined && { path }),
       kind: 'given',
       take: (name, raw) => isRecord(raw) && raw.type === 'sdk' && own.push([name, sdkEntry(name, raw)]) > 0,
     });
-    // Of two with one name the later counts.
+    // Of two servers with one name the later one is used.
     for (const { name } of source.servers) program.delete(name);
     for (const [name, entry] of own) program.set(name, entry);
     return source;
   });
-  const policy = managedSettings && contentOfValue(managedSettings);
+  const policy = managedSettings && documentOfValue(managedSettings);
   return {
     servers,
     program,
     settings: [
-      ...(given ? settingsOf('program', given) : []),
-      ...(policy ? settingsOf('managed', { label: '--managed-settings', content: policy }) : []),
+      ...(given ? settingsSources({ scope: 'program', ...given }, given.document) : []),
+      ...settingsSources({ scope: 'managed', label: '--managed-settings' }, policy),
     ],
-    faults: given ? contentFaults(given.content, { scope: 'program', label: given.label }) : [],
-    files: [...configs, ...(given ? [given] : [])].flatMap(({ path, label, content }) =>
-      path === undefined ? [] : [fileState(path, label, content)],
+    faults: given ? documentFaults(given.document, { scope: 'program', label: given.label }) : [],
+    files: [...configs, ...(given ? [given] : [])].flatMap(({ path, label, document }) =>
+      path === undefined ? [] : [fileState(path, label, document)],
     ),
   };
 }
 
-function settingsOf(scope: 'program' | 'managed', { label, path, content }: FlagContent): SettingsSource[] {
-  if (content.state !== 'read') return [];
-  const { value, locate } = content;
-  return [{ scope, label, ...(path !== undefined && { path }), value, locate }];
-}
+/** The document that a flag gives; `path` is set if it is in a file. */
+type FlagDocument = { readonly label: string; readonly path?: string; readonly document: Document };
 
-/** What a flag gives; `path` is there if it stands in a file. */
-type FlagContent = { readonly label: string; readonly path?: string; readonly content: Content };
-
-/** A JSON text begins as such; everything else is the path of a file, which must be there. */
-async function readFlag(...given: Parameters<typeof readFlagNow>): Promise<FlagContent> {
-  return readFlagNow(...given);
-}
-
-/** The same, in place. */
-export function readFlagNow(
-  flag: string,
-  value: string,
-  cwd: string,
-  migrations?: readonly Migration[],
-): FlagContent {
-  if (/^\s*[{[]/.test(value)) return { label: flag, content: documentOf('', value, migrations) };
+/** Reads a flag whose value is a JSON text, which starts with a bracket, or the path of a file, which must exist. */
+export function readFlag(flag: string, value: string, cwd: string, version?: number): FlagDocument {
+  const options = { ...(version !== undefined && { version }) };
+  if (/^\s*[{[]/.test(value)) return { label: flag, document: parseDocument(value, options) };
   const path = resolve(cwd, value);
   const label = flagLabel(flag, value);
-  const content = readDocumentNow(path, { ...(migrations && { migrations }) });
-  if (content.state !== 'absent') return { label, path, content };
-  return { label, path, content: { state: 'unusable', fault: 'no such file; check the path' } };
+  const document = readDocument(path, options);
+  if (document.state !== 'absent') return { label, path, document };
+  return { label, path, document: { state: 'unusable', fault: 'no such file; check the path' } };
 }

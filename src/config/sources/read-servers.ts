@@ -6,104 +6,87 @@ import {
   foreignMembers,
   unknownMembers,
 } from '../../protocol/server-entry.ts';
-
-import { formatKeyPath, limitDiagnostics } from '../files/diagnostics.ts';
-import type { ConfigDiagnostic, Position, Scope, Source, WrittenServer } from '../model.ts';
-import type { Content, ReadContent } from './source-types.ts';
+import { diagnosticAt, limitDiagnostics } from '../files/diagnostics.ts';
+import type { Document, ReadDocument } from '../files/read-document.ts';
+import type { ConfigDiagnostic, Scope, Source, WrittenServer } from '../model.ts';
 import { normalizeEntry, validateEntry, validateServerName } from './validate-entry.ts';
 
-/** Where servers are read from, and what holds for those from there. */
+/** Where servers are read from, and the rules for that place. */
 export type Origin = {
   readonly scope: Scope;
   readonly label: string;
   readonly path?: string;
   readonly owner?: string;
   readonly kind: ServersKind;
-  /** What else is wrong with an entry from there. */
+  /** Further checks of an entry from this place. */
   readonly refuse?: (raw: Readonly<Record<string, unknown>>) => EntryError | undefined;
-  /** The entry as it is meant there. */
+  /** Converts an entry of this place. */
   readonly adapt?: (raw: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
-  /** Takes an entry for itself; then it is none of the source's. */
+  /** Takes an entry, which then does not become part of the source. */
   readonly take?: (name: string, raw: unknown) => boolean;
 };
 
-/** What was found there; every entry is judged on its own, so that a bad one harms no other. */
-export function readServers(content: Content, origin: Origin): Source {
+/** Reads the servers of a document. Each entry is checked separately: an invalid one does not affect the others. */
+export function readServers(document: Document, origin: Origin): Source {
   const { scope, label, path, owner } = origin;
   const place = { scope, label, ...(path !== undefined && { path }), ...(owner !== undefined && { owner }) };
-  if (content.state === 'absent') return { ...place, state: 'absent', servers: [], faults: [] };
-  const faults = contentFaults(content, origin);
-  if (content.state === 'unusable') return { ...place, state: 'unusable', servers: [], faults };
-  const object = serversObject(content.value, origin.kind);
+  if (document.state === 'absent') return { ...place, state: 'absent', servers: [], faults: [] };
+  const faults = documentFaults(document, origin);
+  if (document.state === 'unusable') return { ...place, state: 'unusable', servers: [], faults };
+  const source = { scope, label, locate: document.locate };
+  const object = serversObject(document.value, origin.kind);
   if (object.kind === 'faulty') {
-    const fault = faultAt(content, origin, 'error', object.way, object.message);
+    const fault = diagnosticAt(source, object.path, object.message);
     return { ...place, state: 'unusable', servers: [], faults: [...faults, fault] };
   }
-  const reader = { content, origin, place, servers: [] as WrittenServer[], faults };
   const entries = Object.entries(object.servers);
-  for (const [name, raw] of entries.slice(0, MAX_SERVERS)) readOne(reader, [...object.way, name], raw);
   if (entries.length > MAX_SERVERS) {
     const message = `${entries.length} servers in one file; only the first ${MAX_SERVERS} are read; remove the others`;
-    faults.unshift(faultAt(content, origin, 'error', object.way, message));
+    faults.unshift(diagnosticAt(source, object.path, message));
   }
-  return { ...place, state: 'read', servers: reader.servers, faults: limitDiagnostics(faults) };
+  const servers = entries.slice(0, MAX_SERVERS).flatMap(([name, raw]): WrittenServer[] => {
+    const keyPath = [...object.path, name];
+    const nameFault = validateServerName(name);
+    if (nameFault !== undefined) {
+      faults.push(diagnosticAt(source, keyPath, nameFault));
+      return [];
+    }
+    if (origin.take?.(name, raw)) return [];
+    const read = readEntry(name, raw, origin);
+    const found = { name, ...place, raw, ...locatedAt(document, keyPath) };
+    if ('message' in read) {
+      const at = read.member === undefined ? keyPath : [...keyPath, read.member];
+      const fault = diagnosticAt(source, at, read.message);
+      faults.push(fault);
+      return [{ ...found, fault }];
+    }
+    for (const { name: member, suggestion } of unknownMembers(read.entry)) {
+      const hint = suggestion === undefined ? '' : `; did you mean "${suggestion}"?`;
+      const message = foreignMember(name, member) ?? `is not a known key${hint}`;
+      faults.push(diagnosticAt(source, [...keyPath, member], message, 'warning'));
+    }
+    return [{ ...found, ...read }];
+  });
+  return { ...place, state: 'read', servers, faults: limitDiagnostics(faults) };
 }
 
-/** More than anybody can use; whoever writes more of them means to keep us busy. */
+/** More servers than a person can use. */
 const MAX_SERVERS = 2000;
 
-/** What is wrong with the whole of it, whatever it is about. */
-export function contentFaults(
-  content: Content,
+/** The problems of a whole document, whatever it contains. */
+export function documentFaults(
+  document: Document,
   { scope, label }: Pick<ConfigDiagnostic, 'scope' | 'label'>,
 ): ConfigDiagnostic[] {
-  if (content.state === 'absent') return [];
-  if (content.state === 'read')
-    return content.warnings.map((warning) => ({ level: 'warning', scope, label, ...warning }));
-  const { fault: message, position } = content;
+  if (document.state === 'absent') return [];
+  if (document.state === 'read')
+    return document.warnings.map((warning) => ({ level: 'warning', scope, label, ...warning }));
+  const { fault: message, position } = document;
   return [{ level: 'error', scope, label, ...(position && { position }), message }];
 }
 
-type Reader = {
-  readonly content: ReadContent;
-  readonly origin: Origin;
-  readonly place: Pick<WrittenServer, 'scope' | 'label' | 'path' | 'owner'>;
-  readonly servers: WrittenServer[];
-  readonly faults: ConfigDiagnostic[];
-};
-
-function readOne(
-  { content, origin, place, servers, faults }: Reader,
-  way: readonly string[],
-  raw: unknown,
-): void {
-  const name = way.at(-1) ?? '';
-  const unusableName = validateServerName(name);
-  if (unusableName !== undefined) {
-    // A name that cannot be shown is in no list; only what is wrong with it is told.
-    faults.push(faultAt(content, origin, 'error', way, unusableName));
-    return;
-  }
-  if (origin.take?.(name, raw)) return;
-  const add = (found: Pick<WrittenServer, 'entry' | 'off' | 'fault'>) =>
-    servers.push(located({ name, ...place, raw, ...found }, () => content.locate(way)));
-  const judged = judge(name, raw, origin);
-  if ('message' in judged) {
-    const { member, message } = judged;
-    const fault = faultAt(content, origin, 'error', member === undefined ? way : [...way, member], message);
-    faults.push(fault);
-    add({ fault });
-    return;
-  }
-  add(judged);
-  for (const { name: member, suggestion } of unknownMembers(judged.entry)) {
-    const hint = suggestion === undefined ? '' : `; did you mean "${suggestion}"?`;
-    const message = `it ${foreignMember(name, member) ?? `means nothing here${hint}`}`;
-    faults.push(faultAt(content, origin, 'warning', [...way, member], message));
-  }
-}
-
-function judge(
+/** The entry in the form that is used, or why it is invalid. */
+function readEntry(
   name: string,
   raw: unknown,
   { refuse, adapt }: Origin,
@@ -116,51 +99,33 @@ function judge(
   return { entry: (adapt?.(entry) ?? entry) as ExternalServerEntry, ...(off !== undefined && { off }) };
 }
 
-/** Where things are takes longer to find out than to read hundreds of them, and is asked of few. */
-function located(written: WrittenServer, locate: () => Position | undefined): WrittenServer {
-  let position: Position | undefined;
-  const get = () => {
-    position ??= locate();
-    return position;
-  };
-  return Object.defineProperty(written, 'position', { get, enumerable: true, configurable: true });
-}
-
-/** The place of what is wrong; of a member that is missing, that of what misses it. */
-function faultAt(
-  { locate }: ReadContent,
-  { scope, label }: Pick<Origin, 'scope' | 'label'>,
-  level: ConfigDiagnostic['level'],
-  way: readonly (string | number)[],
-  message: string,
-): ConfigDiagnostic {
-  const position = locate(way) ?? (way.length > 1 ? locate(way.slice(0, -1)) : undefined);
-  const key = way.length === 0 ? undefined : formatKeyPath(way);
-  return { level, scope, label, ...(key !== undefined && { key }), ...(position && { position }), message };
+function locatedAt({ locate }: ReadDocument, keyPath: readonly string[]): Pick<WrittenServer, 'position'> {
+  const position = locate(keyPath);
+  return position ? { position } : {};
 }
 
 /**
- * What kind of thing is read: a file that is there for servers, one of a plugin, in which the wrapper may be left out,
- * settings, which may name none, or what a flag or a catalogue gives, which must name some.
+ * The kind of document: a file for servers; a plugin's file, in which the wrapper may be left out; settings, which may
+ * have no servers; or the content of a flag or a catalogue, which must have some.
  */
 export type ServersKind = 'file' | 'plugin' | 'settings' | 'given';
 
-/** Where the servers stand, or why there are none. */
+/** The object that holds the servers, or why there is none. */
 type ServersObject =
   | {
       readonly kind: 'found';
-      readonly way: readonly string[];
+      readonly path: readonly string[];
       readonly servers: Readonly<Record<string, unknown>>;
     }
-  | { readonly kind: 'faulty'; readonly way: readonly string[]; readonly message: string };
+  | { readonly kind: 'faulty'; readonly path: readonly string[]; readonly message: string };
 
-/** Only `mcpServers` counts (C5); what people write instead is told with what to write. */
+/** Only `mcpServers` is read (C5); other common names produce a message that says what to write. */
 export function serversObject(value: Readonly<Record<string, unknown>>, kind: ServersKind): ServersObject {
   const { mcpServers } = value;
-  if (isRecord(mcpServers)) return { kind: 'found', way: ['mcpServers'], servers: mcpServers };
+  if (isRecord(mcpServers)) return { kind: 'found', path: ['mcpServers'], servers: mcpServers };
   if (mcpServers !== undefined)
     return faulty(['mcpServers'], 'must be an object that maps server names to entries');
-  // What else stands in settings is for those to judge who read them.
+  // The other keys of settings are checked where settings are read.
   if (kind === 'settings' || (kind !== 'given' && Object.keys(value).length === 0)) return NONE;
   const misnamed = Object.keys(value).find((key) => MISNAMED.has(key.toLowerCase().replaceAll(/[-_ ]/g, '')));
   if (misnamed !== undefined) return faulty([misnamed], 'servers belong in "mcpServers"; rename the key');
@@ -168,14 +133,14 @@ export function serversObject(value: Readonly<Record<string, unknown>>, kind: Se
     return faulty([], 'has no "mcpServers" object; write { "mcpServers": { … } }');
   if (kind === 'plugin') {
     const { $schema: _, ...servers } = value;
-    return { kind: 'found', way: [], servers };
+    return { kind: 'found', path: [], servers };
   }
   return faulty([], 'servers are not wrapped; write { "mcpServers": { … } } around them');
 }
 
-const NONE: ServersObject = { kind: 'found', way: ['mcpServers'], servers: {} };
+const NONE: ServersObject = { kind: 'found', path: ['mcpServers'], servers: {} };
 
-/** What other programs call it, and slips of the pen; in small letters without what joins words. */
+/** Names of the key in other programs, and common misspellings; lower case, without separators. */
 const MISNAMED: ReadonlySet<string> = new Set([
   'servers',
   'server',
@@ -185,8 +150,8 @@ const MISNAMED: ReadonlySet<string> = new Set([
   'mcp',
 ]);
 
-function faulty(way: readonly string[], message: string): ServersObject {
-  return { kind: 'faulty', way, message };
+function faulty(path: readonly string[], message: string): ServersObject {
+  return { kind: 'faulty', path, message };
 }
 
 function isLikeEntry(value: unknown): boolean {

@@ -9,7 +9,7 @@ import { messageOf } from '../../protocol/sdk-error.ts';
 import type { ConfigContext } from '../config-context.ts';
 import type { Configuration } from '../configuration.ts';
 import { createExpander } from '../expand/expand-entry.ts';
-import { parseStrictJson } from '../files/plain-json.ts';
+import { parseDocument } from '../files/read-document.ts';
 import { fileSecretStore } from '../secrets/secret-store.ts';
 import { cachePath, readCache, writeCache } from './connectors.ts';
 import type { ConnectorSetting } from './source-types.ts';
@@ -80,7 +80,7 @@ async function refresh(
     return { fault: messageOf(cause) };
   }
   const path = cachePath(home, connector);
-  const before = await readCache(path);
+  const before = readCache(path);
   const etag = before?.etag;
   const answer = await fetchConnector({
     url: connector.url,
@@ -191,11 +191,15 @@ async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Con
       return failed(`the response is longer than ${MAX_BODY_BYTES / 1024 / 1024} MiB`);
     chunks.push(chunk);
   }
-  const value = parseStrictJson(Buffer.concat(chunks).toString('utf8'))?.value;
-  if (!isRecord(value) || !isRecord(value.mcpServers))
+  const document = parseDocument(Buffer.concat(chunks).toString('utf8'));
+  if (document.state !== 'read' || !isRecord(document.value.mcpServers))
     return failed('the response is not a JSON object with "mcpServers"');
   const { etag } = headers;
-  return { kind: 'fresh', body: value, ...(typeof etag === 'string' && etag.length <= 1000 && { etag }) };
+  return {
+    kind: 'fresh',
+    body: document.value,
+    ...(typeof etag === 'string' && etag.length <= 1000 && { etag }),
+  };
 }
 
 function statusFault(status: number): string {

@@ -1,9 +1,14 @@
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { type Configuration, configurationOf, type Gathered, readConfiguration } from '../configuration.ts';
+import {
+  type ConfigInputs,
+  type Configuration,
+  mergeConfiguration,
+  readConfiguration,
+} from '../configuration.ts';
 import { fatalDiagnostics } from '../explain/startup-messages.ts';
 import { formatDiagnostic } from '../files/diagnostics.ts';
 import { type ConfigDiagnostic, SCOPES, type Source } from '../model.ts';
-import type { FileState, FoundSources, SettingsSource } from '../sources/source-types.ts';
+import type { FileState, SettingsSource } from '../sources/source-types.ts';
 import { FileWatcher } from './file-watcher.ts';
 
 /** Who hears of a configuration that changed. */
@@ -146,45 +151,38 @@ function textOf({ label, key, message }: ConfigDiagnostic): string {
   return JSON.stringify([label, key, message]);
 }
 
-/** What is configured now, but of the files that are held, as they said before. */
+/** The new configuration with the previous content of the held files. */
 function withHeldFiles(before: Configuration, now: Configuration, held: ReadonlySet<string>): Configuration {
   if (held.size === 0) return now;
-  const { approvalsFault: choicesFault, ...rest } = now.gathered;
-  const isOfChoices = choicesFault !== undefined && before.gathered.approvalsFault === undefined;
-  const gathered: Gathered = {
-    ...rest,
-    found: mixed(before.gathered.found, now.gathered.found, held),
-    ...(isOfChoices
-      ? { approvals: before.approvals }
-      : choicesFault !== undefined && { approvalsFault: choicesFault }),
-  };
-  return configurationOf(gathered);
-}
-
-function mixed(before: FoundSources, now: FoundSources, held: ReadonlySet<string>): FoundSources {
   const isHeld = ({ path }: { readonly path?: string }) => path !== undefined && held.has(path);
   const labels = new Set(now.files.filter(isHeld).map(({ label }) => label));
-  const past = (source: Source) =>
+  const previous = (source: Source) =>
     before.sources.find((it) => it.path === source.path && it.scope === source.scope) ?? source;
-  const scopes = new Set([...before.sources, ...before.settings].filter(isHeld).map(({ scope }) => scope));
-  return {
-    ...now,
-    sources: now.sources.map((it) => (isHeld(it) ? past(it) : it)),
-    settings: inOrder(
-      [...now.settings.filter((it) => !isHeld(it)), ...before.settings.filter(isHeld)],
+  const scopes = new Set(
+    [...before.sources, ...before.settingsSources].filter(isHeld).map(({ scope }) => scope),
+  );
+  const { approvalsFault, ...rest } = now;
+  const inputs: ConfigInputs = {
+    ...rest,
+    sources: now.sources.map((it) => (isHeld(it) ? previous(it) : it)),
+    settingsSources: inOrder(
+      [...now.settingsSources.filter((it) => !isHeld(it)), ...before.settingsSources.filter(isHeld)],
       now.files.map(({ path }) => path),
     ),
     files: now.files.map((it) =>
       isHeld(it) ? (before.files.find(({ path }) => path === it.path) ?? it) : it,
     ),
-    faults: now.faults.filter(({ label }) => !labels.has(label)),
+    sourceFaults: now.sourceFaults.filter(({ label }) => !labels.has(label)),
     unreadPolicies: now.unreadPolicies.filter((label) => !labels.has(label)),
     program: scopes.has('program') ? before.program : now.program,
     connectors: scopes.has('user') || scopes.has('managed') ? before.connectors : now.connectors,
+    ...(approvalsFault !== undefined &&
+      (before.approvalsFault === undefined ? { approvals: before.approvals } : { approvalsFault })),
   };
+  return mergeConfiguration(inputs);
 }
 
-/** The lowest first, as they are found: of managed ones the first file is the highest, of others the last. */
+/** Lowest precedence first: of managed settings the first file has the highest, of others the last. */
 function inOrder(settings: readonly SettingsSource[], paths: readonly string[]): SettingsSource[] {
   const placeOf = ({ scope, path }: SettingsSource) => {
     const place = path === undefined ? paths.length : paths.indexOf(path);

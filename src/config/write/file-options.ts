@@ -2,12 +2,9 @@ import { basename, join, resolve } from 'node:path';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import type { ConfigContext } from '../config-context.ts';
 import type { EditOptions } from '../files/edit-document.ts';
-import { MIGRATIONS } from '../files/read-document.ts';
+import { FILE_VERSION } from '../files/read-document.ts';
 import { isWithin, realPath } from '../files/real-path.ts';
 import { findConfigPaths } from '../sources/config-paths.ts';
-
-/** The version of the settings we write. */
-const SETTINGS_VERSION = MIGRATIONS.settings.length + 1;
 
 /**
  * How a file of servers or settings is written: what a team shares can be read by all, what is the person's own only by
@@ -16,7 +13,7 @@ const SETTINGS_VERSION = MIGRATIONS.settings.length + 1;
  */
 export function editOptionsFor(context: ConfigContext, path: string): EditOptions {
   const { home } = context;
-  const own = { version: SETTINGS_VERSION, migrations: MIGRATIONS.settings };
+  const own = { version: FILE_VERSION };
   const locks = locksPath(home);
   if (isUserFile(home, path)) return { ...own, locks, mode: 0o600, directoryMode: 0o700 };
   const { within } = findConfigPaths(context);

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { isRecord } from '../../base/json-value.ts';
-import { type Edit, editDocument } from '../files/edit-document.ts';
-import { MIGRATIONS, readDocumentNow } from '../files/read-document.ts';
+import { editDocument } from '../files/edit-document.ts';
+import type { Edit } from '../files/edit-text.ts';
+import { FILE_VERSION, readDocument } from '../files/read-document.ts';
 import { realPath } from '../files/real-path.ts';
 
 import { isUserFile } from './file-options.ts';
@@ -41,9 +42,10 @@ export function inventoryPath(home: string): string {
 
 /** Everything we ever wrote outside of `home`, in the order of paths; what cannot be read is told. */
 export function readInventory(home: string): Inventory {
-  const found = readDocumentNow(inventoryPath(home), { migrations: MIGRATIONS.written });
+  const path = inventoryPath(home);
+  const found = readDocument(path, { version: FILE_VERSION });
   if (found.state === 'absent') return { files: [] };
-  if (found.state === 'unusable') return { files: [], fault: `${found.path}: ${found.fault}` };
+  if (found.state === 'unusable') return { files: [], fault: `${path}: ${found.fault}` };
   const { files } = found.value;
   const all = Object.entries(isRecord(files) ? files : {}).map(([path, it]) => fileOf(path, it));
   return { files: all.sort((one, other) => (one.path < other.path ? -1 : 1)) };
@@ -86,8 +88,7 @@ export function forgetWrite(
 
 function change(home: string, edits: (files: Readonly<Record<string, unknown>>) => readonly Edit[]): void {
   editDocument(inventoryPath(home), ({ files }) => edits(isRecord(files) ? files : {}), {
-    version: MIGRATIONS.written.length + 1,
-    migrations: MIGRATIONS.written,
+    version: FILE_VERSION,
   });
 }
 

@@ -32,7 +32,7 @@ const written = (path: string, raw: unknown = { command: 'a' }, scope: Scope = '
 });
 
 async function choiceOf(home: string, ...of: Parameters<typeof written>): Promise<Choice> {
-  const { choices, fault } = await readApprovals(home);
+  const { approvals: choices, fault } = readApprovals(home);
   expect(fault).toBeUndefined();
   return choices.ofServer(written(...of));
 }
@@ -120,7 +120,7 @@ test('settings count by what they would allow; deny rules may come and go', asyn
   const { home, project, write } = place();
   const path = write(join(project, '.toolplane/settings.json'), {});
   const of = async (value: Record<string, unknown>) =>
-    (await readApprovals(home)).choices.ofSettings({ scope: 'project', path, value });
+    readApprovals(home).approvals.ofSettings({ scope: 'project', path, value });
   expect(await of({ permissions: { deny: ['Bash'] }, version: 1 })).toBe('approved');
   expect(await of({ model: 'm' })).toBe('new');
   approveSettings(home, { scope: 'project', path, value: { model: 'm', permissions: { deny: ['Bash'] } } });
@@ -134,7 +134,7 @@ test('no to settings holds for that content, also in a directory that is trusted
   const link = join(project, '.toolplane/settings.local.json');
   symlinkSync('settings.json', link);
   const of = async (value: Record<string, unknown>, scope: 'project' | 'local' = 'project') =>
-    (await readApprovals(home)).choices.ofSettings({ scope, path: scope === 'local' ? link : path, value });
+    readApprovals(home).approvals.ofSettings({ scope, path: scope === 'local' ? link : path, value });
   rejectSettings(home, { scope: 'project', path, value: { model: 'm', permissions: { deny: ['Bash'] } } });
   expect(await of({ model: 'm' })).toBe('rejected');
   expect(await of({ model: 'm' }, 'local')).toBe('rejected');
@@ -152,7 +152,7 @@ test('a trusted directory: all in it counts, now and later, but for what was rej
   decideServers(home, [written(file, { command: 'no' })], 'rejected');
   trustDirectory(home, project);
   trustDirectory(home, project);
-  const { choices } = await readApprovals(home);
+  const { approvals: choices } = readApprovals(home);
   expect(choices.isTrusted(project)).toBe(true);
   expect(choices.isTrusted(join(project, 'sub'))).toBe(true);
   expect(choices.isTrusted(`${project}-other`)).toBe(false);
@@ -185,7 +185,7 @@ test('what was approved in one scope is not approved in another, whatever links 
   forgetApprovals(home, project);
   const settings = write(join(project, '.toolplane/settings.json'), {});
   approveSettings(home, { scope: 'project', path: settings, value: { model: 'm' } });
-  const { choices } = await readApprovals(home);
+  const { approvals: choices } = readApprovals(home);
   const of = (scope: 'project' | 'local') =>
     choices.ofSettings({ scope, path: settings, value: { model: 'm' } });
   expect([of('project'), of('local')]).toEqual(['approved', 'new']);
@@ -206,7 +206,7 @@ test.each([
   trustDirectory(home, project);
   expect(await choiceOf(home, inner)).toBe('approved');
   init(join(project, 'vendor/inner'));
-  const { choices } = await readApprovals(home);
+  const { approvals: choices } = readApprovals(home);
   const settings = join(project, 'vendor/inner/.toolplane/settings.json');
   expect([
     choices.ofServer(written(inner)),
@@ -224,7 +224,7 @@ describe('trust in a repository is bound to its identity, not to its path', () =
   const git = (cwd: string, ...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd, stdio: 'ignore' });
   const trusts = async ({ home, project }: { home: string; project: string }) =>
-    (await readApprovals(home)).choices.isTrusted(project);
+    readApprovals(home).approvals.isTrusted(project);
 
   test.each<[string, (project: string, base: string) => void]>([
     [
@@ -415,7 +415,7 @@ test.each<[string, (path: string) => void, RegExp]>([
     const path = join(home, 'choices.json');
     make(path);
     const before = statSync(path);
-    const { choices, fault } = await readApprovals(home);
+    const { approvals: choices, fault } = readApprovals(home);
     expect(fault).toMatch(why);
     expect(fault).toContain(path);
     expect(fault).not.toContain('\n');
@@ -446,7 +446,7 @@ test('five hundred entries are decided on and judged without delay', async () =>
   const { home, file } = place();
   const all = Array.from({ length: 500 }, (_, n) => written(file, { command: `${n}` }, 'project', `s${n}`));
   decideServers(home, all, 'approved');
-  const { choices } = await readApprovals(home);
+  const { approvals: choices } = readApprovals(home);
   expect(new Set(all.map((it) => choices.ofServer(it)))).toEqual(new Set(['approved']));
 });
 
@@ -454,5 +454,5 @@ test('a mode that became loose later stops what was approved', async () => {
   const { home, file } = place();
   decideServers(home, [written(file)], 'approved');
   chmodSync(join(home, 'choices.json'), 0o666);
-  expect((await readApprovals(home)).choices.ofServer(written(file))).toBe('new');
+  expect(readApprovals(home).approvals.ofServer(written(file))).toBe('new');
 });

@@ -33,7 +33,7 @@ describe('few faults', () => {
         scope: 'project',
         label: '.mcp.json',
         key: '…',
-        message: 'and 12 more; mend these first',
+        message: 'and 12 more; fix these first',
       },
     ]);
   });

@@ -118,17 +118,6 @@ test('a file of others has a version of its own, which is none of ours', () => {
   expect(readFileSync(path, 'utf8')).toBe('{"version": "2.0.0", "added": 1}');
 });
 
-test('an older file is written as one of today with the next edit, comments kept', () => {
-  const path = file('{\n  // name\n  "old": "x", // why\n  "list": [1] // kept\n}\n');
-  const migrations = [({ old, ...rest }: Readonly<Record<string, unknown>>) => ({ ...rest, new: old })];
-  const options = { version: 2, migrations };
-  expect(editDocument(path, () => [], options).isChanged).toBe(false);
-  editDocument(path, (value) => [{ path: ['seen'], value: value.new }], options);
-  expect(readFileSync(path, 'utf8')).toBe(
-    '{\n  // name\n  // why\n  "list": [1], // kept\n  "new": "x",\n  "version": 2,\n  "seen": "x"\n}\n',
-  );
-});
-
 test('a link stays, and what it leads to is changed', () => {
   const { project, userHome, write } = configPlace();
   const target = write(join(userHome, 'dotfiles', 'settings.json'), '{}');

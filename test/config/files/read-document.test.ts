@@ -2,12 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  MIGRATIONS,
-  type Migration,
-  migrate,
-  readDocument,
-} from '../../../src/config/files/read-document.ts';
+import { findVersionFault, readDocument } from '../../../src/config/files/read-document.ts';
 import { configPlace } from '../config-place.ts';
 
 describe('read document', () => {
@@ -19,21 +14,21 @@ describe('read document', () => {
 
   test('a file is read, with the places of what stands in it', async () => {
     const path = file('{\n  // servers\n  "mcpServers": {},\n}\n');
-    const document = await readDocument(path);
-    expect(document).toMatchObject({ state: 'read', path, value: { mcpServers: {} }, warnings: [] });
+    const document = readDocument(path);
+    expect(document).toMatchObject({ state: 'read', value: { mcpServers: {} }, warnings: [] });
     expect(document.state === 'read' && document.locate(['mcpServers'])).toEqual({ line: 3, column: 3 });
   });
 
   test.each(['', ' \r\n', '// nothing yet', '\uFEFF/* x */\n'])('%j is an empty object', async (text) => {
-    expect(await readDocument(file(text))).toMatchObject({ state: 'read', value: {} });
+    expect(readDocument(file(text))).toMatchObject({ state: 'read', value: {} });
   });
 
   test('a file that is not there is absent, also below something that is no directory', async () => {
     const { project, write } = configPlace();
     const path = join(project, 'none', 'x.json');
-    expect(await readDocument(path)).toEqual({ state: 'absent', path });
+    expect(readDocument(path)).toEqual({ state: 'absent' });
     const below = join(write(join(project, 'file'), ''), 'x.json');
-    expect(await readDocument(below)).toEqual({ state: 'absent', path: below });
+    expect(readDocument(below)).toEqual({ state: 'absent' });
   });
 
   test.each([
@@ -44,16 +39,15 @@ describe('read document', () => {
     ['UTF-16', Buffer.from('\uFEFF{}', 'utf16le'), 'not valid UTF-8', undefined],
   ])('a file that is %s is told in few words', async (_, content, fault, position) => {
     const path = file(content);
-    expect(await readDocument(path)).toEqual({
+    expect(readDocument(path)).toEqual({
       state: 'unusable',
-      path,
       fault,
       ...(position && { position }),
     });
   });
 
   test('a member that is written twice is a warning with its place', async () => {
-    expect(await readDocument(file('{"mcpServers": {"x": 1,\n "x": 2}}'))).toMatchObject({
+    expect(readDocument(file('{"mcpServers": {"x": 1,\n "x": 2}}'))).toMatchObject({
       state: 'read',
       value: { mcpServers: { x: 2 } },
       warnings: [
@@ -70,12 +64,12 @@ describe('read document', () => {
     const path = file('{}');
     truncateSync(path, 10 * 2 ** 20);
     const fault = 'is larger than 8 MiB; the file is ignored';
-    expect(await readDocument(path)).toEqual({ state: 'unusable', path, fault });
+    expect(readDocument(path)).toEqual({ state: 'unusable', fault });
   });
 
   test('a big file that is not too big is read', async () => {
     const value = { text: 'x'.repeat(7 * 2 ** 20) };
-    expect(await readDocument(file(JSON.stringify(value)))).toMatchObject({ state: 'read', value });
+    expect(readDocument(file(JSON.stringify(value)))).toMatchObject({ state: 'read', value });
   });
 
   test('a directory, a pipe and a device are no files, and nobody waits for them', async () => {
@@ -92,7 +86,7 @@ describe('read document', () => {
 
   test('a file that cannot be read is told by what the system says', async () => {
     // It looks like a file, and to read from its beginning fails for everybody.
-    expect(await readDocument('/proc/self/mem')).toMatchObject({
+    expect(readDocument('/proc/self/mem')).toMatchObject({
       state: 'unusable',
       fault: 'it cannot be read (EIO)',
     });
@@ -107,7 +101,6 @@ describe('read document', () => {
     const { stdout } = spawnSync(process.execPath, [reader, path], { encoding: 'utf8' });
     expect(JSON.parse(stdout)).toEqual({
       state: 'unusable',
-      path,
       fault: 'permission denied; change the permissions of the file',
     });
   });
@@ -125,7 +118,7 @@ describe('read document', () => {
     symlinkSync(circle, circle);
     symlinkSync(userHome, join(project, 'linked'));
     const read = async (path: string, within?: string) => {
-      const document = await readDocument(path, within === undefined ? {} : { within });
+      const document = readDocument(path, within === undefined ? {} : { within });
       return document.state === 'unusable' ? document.fault : document.state;
     };
     const leadsOut = `is a symbolic link that leads out of ${project}; such links are not followed`;
@@ -143,16 +136,12 @@ describe('read document', () => {
     write(join(project, 'a.json'), {});
     symlinkSync(project, join(userHome, 'work'));
     const path = join(userHome, 'work', 'a.json');
-    expect((await readDocument(path, { within: join(userHome, 'work') })).state).toBe('read');
+    expect(readDocument(path, { within: join(userHome, 'work') }).state).toBe('read');
   });
 
-  test('a file of a newer version than is known cannot be used; an older one is made into one of today', async () => {
-    const rename = ({ old, ...rest }: Readonly<Record<string, unknown>>) => ({ ...rest, new: old });
-    const migrations = [rename];
-    expect(await readDocument(file('{"old": 1}'), { migrations })).toMatchObject({
-      value: { version: 2, new: 1 },
-    });
-    expect(await readDocument(file('{\n"version": 3}'), { migrations })).toMatchObject({
+  test('a file of a newer version is unusable', () => {
+    expect(readDocument(file('{"old": 1}'), { version: 2 })).toMatchObject({ value: { old: 1 } });
+    expect(readDocument(file('{\n"version": 3}'), { version: 2 })).toMatchObject({
       state: 'unusable',
       fault: 'has version 3, but this toolplane supports versions up to 2; update toolplane',
       position: { line: 2, column: 1 },
@@ -172,7 +161,7 @@ describe('read document', () => {
       isOver = true;
     });
     while (!isOver) {
-      states.add((await readDocument(path)).state);
+      states.add(readDocument(path).state);
       await new Promise(setImmediate);
     }
     expect([...states].filter((state) => state !== 'read' && state !== 'absent')).toEqual([]);
@@ -181,56 +170,33 @@ describe('read document', () => {
   test('a file that lies in a project is smaller than one of the person', async () => {
     const { project, write } = configPlace();
     const sized = (bytes: number) => write(join(project, 'x.json'), `{"a": "${'x'.repeat(bytes - 9)}"}`);
-    expect(await readDocument(sized(2 ** 20), { within: project })).toMatchObject({ state: 'read' });
+    expect(readDocument(sized(2 ** 20), { within: project })).toMatchObject({ state: 'read' });
     const path = sized(2 ** 20 + 1);
     const fault = 'is larger than 1 MiB; the file is ignored';
-    expect(await readDocument(path, { within: project })).toEqual({ state: 'unusable', path, fault });
-    expect(await readDocument(path)).toMatchObject({ state: 'read' });
+    expect(readDocument(path, { within: project })).toEqual({ state: 'unusable', fault });
+    expect(readDocument(path)).toMatchObject({ state: 'read' });
   });
 
   test('a name that is written twice is shown so that it steers no terminal', async () => {
     const name = 'a\\u001b[2J\\u009b\\u202e\\n.b';
-    expect(await readDocument(file(`{"x": {"${name}": 1, "${name}": 2}}`))).toMatchObject({
+    expect(readDocument(file(`{"x": {"${name}": 1, "${name}": 2}}`))).toMatchObject({
       warnings: [{ key: 'x["a\\u001b[2J\\u009b\\u202e\\n.b"]' }],
     });
   });
 });
 
-describe('versions', () => {
-  const STEPS: readonly Migration[] = [
-    ({ old, ...rest }) => ({ ...rest, middle: old }),
-    ({ middle, ...rest }) => ({ ...rest, new: middle }),
-  ];
-
-  test.each([
-    ['without a version', { old: 1, other: 2 }, { version: 3, new: 1, other: 2 }],
-    ['of the first version', { version: 1, old: 1 }, { version: 3, new: 1 }],
-    ['of the second', { version: 2, middle: 1 }, { version: 3, new: 1 }],
-  ])('a file %s goes every step to the newest', (_, value, expected) => {
-    expect(migrate(value, STEPS)).toEqual({ kind: 'current', value: expected, isChanged: true });
-  });
-
-  test('a file of the newest version is left as it is', () => {
-    const value = { version: 3, new: 1 };
-    expect(migrate(value, STEPS)).toEqual({ kind: 'current', value, isChanged: false });
-  });
-
+describe('findVersionFault', () => {
   test.each([
     [4, 'has version 4, but this toolplane supports versions up to 3; update toolplane'],
     ['3', '"version" must be an integer from 1 to 3'],
     [0, '"version" must be an integer from 1 to 3'],
     [1.5, '"version" must be an integer from 1 to 3'],
     [null, '"version" must be an integer from 1 to 3'],
-  ])('the version %j is not known', (version, fault) => {
-    expect(migrate({ version }, STEPS)).toEqual({ kind: 'unknown', fault });
+  ])('refuses version %j', (version, fault) => {
+    expect(findVersionFault({ version }, 3)).toBe(fault);
   });
 
-  test('files of today are of the first version', () => {
-    expect(Object.values(MIGRATIONS).map((steps) => steps.length + 1)).toEqual([1, 1, 1, 1]);
-    expect(migrate({ a: 1 }, MIGRATIONS.settings)).toEqual({
-      kind: 'current',
-      value: { a: 1 },
-      isChanged: false,
-    });
+  test.each([{}, { version: 1 }, { version: 3 }])('accepts %j', (value) => {
+    expect(findVersionFault(value, 3)).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { documentOf } from '../../../src/config/files/read-document.ts';
+import { parseDocument } from '../../../src/config/files/read-document.ts';
 import {
   cachePath,
   connectorSettings,
@@ -13,7 +13,7 @@ import { configPlace } from '../config-place.ts';
 
 describe('connector settings', () => {
   function read(text: string) {
-    const document = documentOf('', text);
+    const document = parseDocument(text);
     if (document.state !== 'read') throw new Error('the text is no JSON');
     const { value, locate } = document;
     return connectorSettings({ scope: 'user', label: 'settings', value, locate });

@@ -52,7 +52,7 @@ const seen = ({ sources }: FoundSources) =>
 
 test('R166: every source is found, the lowest first, the nearer and the later last', async () => {
   const { place, deep, wanted } = everywhere();
-  const found = await findSources(place.world({}, deep), wanted);
+  const found = findSources(place.world({}, deep), wanted);
   expect(seen(found)).toEqual([
     ['connector', 'https://c.example/list', 'connector'],
     ['plugin', '~/.toolplane/kit/.mcp.json', 'plugin'],
@@ -66,7 +66,7 @@ test('R166: every source is found, the lowest first, the nearer and the later la
     ['program', '--mcp-config flag.json', 'flag'],
     ['managed', join(place.managed, 'managed-mcp.json'), 'managed'],
   ]);
-  expect(found.settings.map(({ scope, label, value }) => [scope, label, value.model])).toEqual([
+  expect(found.settingsSources.map(({ scope, label, value }) => [scope, label, value.model])).toEqual([
     ['user', '~/.toolplane/settings.json', undefined],
     ['project', '../.toolplane/settings.json', 'far'],
     ['project', '.toolplane/settings.json', 'near'],
@@ -77,14 +77,14 @@ test('R166: every source is found, the lowest first, the nearer and the later la
     ['managed', '--managed-settings', 'handed on'],
     ['managed', join(place.managed, 'managed-settings.json'), undefined],
   ]);
-  expect(found).toMatchObject({ root: place.project, faults: [], unreadPolicies: [], program: {} });
+  expect(found).toMatchObject({ root: place.project, sourceFaults: [], unreadPolicies: [], program: {} });
   expect(found.connectors.map(({ label }) => label)).toEqual(['https://c.example/list']);
   expect(found.sources.flatMap(({ faults }) => faults)).toEqual([]);
 });
 
 test('where there is nothing, it is told where was looked', async () => {
   const place = configPlace();
-  const found = await findSources(place.world(), {});
+  const found = findSources(place.world(), {});
   const { project, home, managed } = place;
   expect(found.sources.map(({ scope, path, state }) => [scope, path, state])).toEqual([
     ['user', join(home, 'settings.json'), 'absent'],
@@ -93,7 +93,7 @@ test('where there is nothing, it is told where was looked', async () => {
     ['managed', '/etc/toolplane/managed-mcp.json', 'absent'],
     ['managed', join(managed, 'managed-mcp.json'), 'absent'],
   ]);
-  expect(found.settings).toEqual([]);
+  expect(found.settingsSources).toEqual([]);
   expect(found.files.map(({ path }) => path)).toContain(join(project, '.toolplane/settings.json'));
   expect(found.files.map(({ path }) => path)).toContain(join(managed, 'managed-settings.json'));
 });
@@ -108,26 +108,26 @@ test.each<[readonly string[], readonly string[]]>([
   ],
 ])('of the scopes %j only these are read, and the others are named', async (scopes, read) => {
   const { place, deep } = everywhere();
-  const found = await findSources(place.world({}, deep), { scopes });
+  const found = findSources(place.world({}, deep), { scopes });
   expect(seen(found).map(([scope]) => scope)).toEqual([...read, 'managed']);
   const leftOut = found.sources.filter((it) => it.leftOut);
   const all = ['user', 'project', 'project', 'local', 'local'];
   expect(leftOut.map(({ scope }) => scope)).toEqual(all.filter((it) => !scopes.includes(it)));
   for (const it of leftOut) expect(it).toMatchObject({ state: 'absent', servers: [], faults: [] });
-  for (const { scope } of found.settings) expect([...scopes, 'managed']).toContain(scope);
+  for (const { scope } of found.settingsSources) expect([...scopes, 'managed']).toContain(scope);
   for (const { path } of leftOut) expect(found.files.map(({ path }) => path)).not.toContain(path);
 });
 
 test('what flags give is read whatever the scopes are', async () => {
   const { place, deep, wanted } = everywhere();
-  const found = await findSources(place.world({}, deep), { ...wanted, scopes: [] });
+  const found = findSources(place.world({}, deep), { ...wanted, scopes: [] });
   expect(seen(found).map(([scope]) => scope)).toEqual(['plugin', 'program', 'program', 'managed']);
 });
 
 test('servers in the program itself are the driver’s own; of one name the later counts', async () => {
   const sdk = { type: 'sdk', name: 'x', timeout: 5000 };
   const place = configPlace();
-  const { program, sources } = await findSources(place.world(), {
+  const { program, sources } = findSources(place.world(), {
     mcpConfigs: [
       JSON.stringify({ mcpServers: { a: sdk, b: sdk, c: { command: 'x' } } }),
       JSON.stringify({ mcpServers: { b: { command: 'y' }, c: sdk } }),
@@ -152,7 +152,7 @@ test.each([
   ['s3cret text: no path', 'the file of --mcp-config', 'no such file; check the path'],
 ])('of --mcp-config=%s nothing can be used, and it is told', async (text, label, message) => {
   const place = configPlace();
-  const found = await findSources(place.world(), { mcpConfigs: [text, JSON.stringify(server('good'))] });
+  const found = findSources(place.world(), { mcpConfigs: [text, JSON.stringify(server('good'))] });
   const [bad, good] = found.sources.filter(({ scope }) => scope === 'program');
   expect(bad).toMatchObject({ label, state: 'unusable', servers: [] });
   expect(bad?.faults).toEqual([expect.objectContaining({ level: 'error', scope: 'program', label })]);
@@ -165,10 +165,12 @@ test.each([
 test('--settings that cannot be read is a fault, and everything else counts', async () => {
   const place = configPlace();
   place.write(join(place.project, '.mcp.json'), server('a'));
-  const { faults, settings, sources } = await findSources(place.world(), { settings: 'none.json' });
-  expect(faults).toMatchObject([{ level: 'error', scope: 'program', label: '--settings none.json' }]);
-  expect(settings).toEqual([]);
-  expect(sources.flatMap(({ servers }) => servers)).toHaveLength(1);
+  const found = findSources(place.world(), { settings: 'none.json' });
+  expect(found.sourceFaults).toMatchObject([
+    { level: 'error', scope: 'program', label: '--settings none.json' },
+  ]);
+  expect(found.settingsSources).toEqual([]);
+  expect(found.sources.flatMap(({ servers }) => servers)).toHaveLength(1);
 });
 
 /** Ways to spoil the file of a source. */
@@ -184,7 +186,7 @@ const SPOILT: readonly [string, (path: string, place: ConfigPlace) => void][] = 
 test.each(SPOILT)('a file that %s is one fault, and no other is affected', async (_name, spoil) => {
   const { place, deep, wanted } = everywhere();
   const { project, home } = place;
-  const good = await findSources(place.world({}, deep), wanted);
+  const good = findSources(place.world({}, deep), wanted);
   const spoilt = [
     join(home, 'settings.json'),
     join(project, '.mcp.json'),
@@ -194,8 +196,8 @@ test.each(SPOILT)('a file that %s is one fault, and no other is affected', async
     rmSync(path);
     spoil(path, place);
   }
-  const found = await findSources(place.world({}, deep), wanted);
-  const faults = [...found.sources.flatMap((it) => it.faults), ...found.faults];
+  const found = findSources(place.world({}, deep), wanted);
+  const faults = [...found.sources.flatMap((it) => it.faults), ...found.sourceFaults];
   expect(faults.map(({ level, label }) => [level, label])).toEqual([
     ['error', '~/.toolplane/settings.json'],
     ['error', '../.mcp.json'],
@@ -212,7 +214,7 @@ test('a link out of the project is not followed, one of the person’s own is', 
   symlinkSync(write(join(userHome, 'elsewhere.json'), server('a')), join(project, '.mcp.json'));
   mkdirSync(home);
   symlinkSync(write(join(userHome, 'dotfiles', 's.json'), server('b')), join(home, 'settings.json'));
-  const found = await findSources(place.world(), {});
+  const found = findSources(place.world(), {});
   expect(seen(found)).toEqual([['user', '~/.toolplane/settings.json', 'b']]);
   expect(found.sources.flatMap(({ faults }) => faults)).toMatchObject([
     { level: 'error', label: '.mcp.json', message: expect.stringContaining('leads out of') },
@@ -222,7 +224,7 @@ test('a link out of the project is not followed, one of the person’s own is', 
 test('managed settings that cannot be read are named: nobody knows what they forbid', async () => {
   const place = configPlace();
   const path = place.write(join(place.managed, 'managed-settings.json'), '{');
-  const { unreadPolicies, faults } = await findSources(place.world(), {});
+  const { unreadPolicies, sourceFaults: faults } = findSources(place.world(), {});
   expect(unreadPolicies).toEqual([path]);
   expect(faults).toMatchObject([{ level: 'error', scope: 'managed', label: path }]);
 });
@@ -233,7 +235,7 @@ test('what a project says of plugins and connectors is not followed', async () =
   place.write(join(place.project, 'kit', '.mcp.json'), server('a'));
   place.write(join(place.project, '.toolplane', 'settings.json'), settings);
   place.write(join(place.project, '.toolplane', 'settings.local.json'), settings);
-  const found = await findSources(place.world(), { settings: JSON.stringify(settings) });
+  const found = findSources(place.world(), { settings: JSON.stringify(settings) });
   expect(found.connectors).toEqual([]);
   expect(found.sources.filter(({ scope }) => scope === 'plugin')).toEqual([]);
 });
@@ -246,7 +248,7 @@ test('what is named twice is read once, as the later one says', async () => {
     connectors: [{ url, headers: { a: '1' } }, { url: 'https://d.example/' }, { url, headers: { a: '2' } }],
   });
   place.write(join(place.home, 'kit', '.mcp.json'), server('a'));
-  const found = await findSources(place.world(), { pluginDirs: [join(place.home, 'kit'), ''] });
+  const found = findSources(place.world(), { pluginDirs: [join(place.home, 'kit'), ''] });
   expect(seen(found).filter(([scope]) => scope === 'plugin')).toHaveLength(1);
   expect(found.connectors.map(({ label, headers }) => [label, headers])).toEqual([
     ['https://d.example/', undefined],
@@ -258,22 +260,22 @@ test('in the person’s own home their settings are not those of a project', asy
   const place = configPlace();
   place.write(join(place.home, 'settings.json'), server('mine'));
   place.write(join(place.userHome, '.mcp.json'), server('here'));
-  const found = await findSources(place.world({}, place.userHome), {});
+  const found = findSources(place.world({}, place.userHome), {});
   expect(found.root).toBeUndefined();
   expect(seen(found)).toEqual([
     ['user', '~/.toolplane/settings.json', 'mine'],
     ['project', '.mcp.json', 'here'],
   ]);
-  expect(found.settings.map(({ scope }) => scope)).toEqual(['user']);
+  expect(found.settingsSources.map(({ scope }) => scope)).toEqual(['user']);
 });
 
 test('settings of a version that is not known yet are not half understood', async () => {
   const place = configPlace();
   place.write(join(place.home, 'settings.json'), { version: 99, ...server('a') });
   place.write(join(place.project, '.mcp.json'), { version: 99, ...server('b') });
-  const found = await findSources(place.world(), { settings: '{"version":99}' });
+  const found = findSources(place.world(), { settings: '{"version":99}' });
   expect(seen(found)).toEqual([['project', '.mcp.json', 'b']]);
-  expect([...found.sources.flatMap((it) => it.faults), ...found.faults]).toMatchObject([
+  expect([...found.sources.flatMap((it) => it.faults), ...found.sourceFaults]).toMatchObject([
     { label: '~/.toolplane/settings.json', message: expect.stringContaining('version 99') },
     { label: '--settings', message: expect.stringContaining('version 99') },
   ]);

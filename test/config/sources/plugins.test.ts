@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { documentOf } from '../../../src/config/files/read-document.ts';
+import { parseDocument } from '../../../src/config/files/read-document.ts';
 import { pluginDirectories, readPlugin, withPluginRoot } from '../../../src/config/sources/plugins.ts';
 import { configPlace } from '../config-place.ts';
 
@@ -112,7 +112,7 @@ describe('plugin directories', () => {
   const WORLD = { cwd: '/desk', userHome: '/h/me' };
 
   function directories(text: string, path?: string) {
-    const document = documentOf('', text);
+    const document = parseDocument(text);
     if (document.state !== 'read') throw new Error('the text is no JSON');
     const { value, locate } = document;
     const place = { scope: 'user', label: 'settings', ...(path && { path }) } as const;

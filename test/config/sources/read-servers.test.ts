@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { documentOf } from '../../../src/config/files/read-document.ts';
+import { parseDocument } from '../../../src/config/files/read-document.ts';
 import {
   type Origin,
   readServers,
@@ -10,7 +10,7 @@ import {
 
 describe('read servers', () => {
   const FILE: Origin = { scope: 'project', label: '.mcp.json', path: '/r/.mcp.json', kind: 'file' };
-  const read = (text: string, origin: Origin = FILE) => readServers(documentOf('/r/.mcp.json', text), origin);
+  const read = (text: string, origin: Origin = FILE) => readServers(parseDocument(text), origin);
 
   test('each entry is judged on its own: a bad one is told with its place, the good ones load', () => {
     const source = read(`{
@@ -113,9 +113,9 @@ describe('read servers', () => {
         label: '.mcp.json',
         key: 'mcpServers.x.connectTimeout',
         position: { line: 1, column: 42 },
-        message: 'it means nothing here; did you mean "connectTimeoutMs"?',
+        message: 'is not a known key; did you mean "connectTimeoutMs"?',
       },
-      expect.objectContaining({ key: 'mcpServers.x.disabledd', message: 'it means nothing here' }),
+      expect.objectContaining({ key: 'mcpServers.x.disabledd', message: 'is not a known key' }),
     ]);
   });
 
@@ -213,7 +213,7 @@ describe('read servers', () => {
     const bad = Array.from({ length: 300 }, (_, at) => `"a${at}":1`).join();
     const { servers, faults } = read(`{"mcpServers":{${bad},"last":{"command":"x"}}}`);
     expect(faults).toHaveLength(51);
-    expect(faults.at(-1)).toMatchObject({ level: 'error', message: 'and 250 more; mend these first' });
+    expect(faults.at(-1)).toMatchObject({ level: 'error', message: 'and 250 more; fix these first' });
     expect(servers[299]).toMatchObject({ name: 'a299', fault: { key: 'mcpServers.a299' } });
     expect(servers[300]).toMatchObject({ name: 'last', entry: { command: 'x' } });
   });
@@ -252,7 +252,7 @@ describe('servers object', () => {
   test.each(ALL)('C5: in a %s the servers stand in mcpServers', (kind) => {
     expect(serversObject({ mcpServers: { a: SERVER }, inputs: [] }, kind)).toEqual({
       kind: 'found',
-      way: ['mcpServers'],
+      path: ['mcpServers'],
       servers: { a: SERVER },
     });
   });
@@ -270,17 +270,17 @@ describe('servers object', () => {
     [{ a: 1 }, 'file', [], 'has no "mcpServers" object'],
     [{ a: 1 }, 'plugin', [], 'has no "mcpServers" object'],
     [{}, 'given', [], 'has no "mcpServers" object'],
-  ])('C5: %j in a %s is told', (value, kind, way, message) => {
+  ])('C5: %j in a %s is told', (value, kind, path, message) => {
     expect(serversObject(value as Record<string, unknown>, kind)).toEqual({
       kind: 'faulty',
-      way,
+      path,
       message: expect.stringContaining(message),
     });
   });
 
   test('C5: in a plugin the wrapper may be left out', () => {
     const value = { $schema: 'x', a: SERVER, b: 5 };
-    expect(serversObject(value, 'plugin')).toEqual({ kind: 'found', way: [], servers: { a: SERVER, b: 5 } });
+    expect(serversObject(value, 'plugin')).toEqual({ kind: 'found', path: [], servers: { a: SERVER, b: 5 } });
   });
 
   test.each<[object, ServersKind]>([

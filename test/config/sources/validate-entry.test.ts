@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { documentOf } from '../../../src/config/files/read-document.ts';
+import { parseDocument } from '../../../src/config/files/read-document.ts';
 import { type Origin, readServers } from '../../../src/config/sources/read-servers.ts';
 import { normalizeEntry, validateServerName } from '../../../src/config/sources/validate-entry.ts';
 
@@ -8,7 +8,7 @@ describe('meant entry', () => {
 
   /** The server and what is told of it, where it is the only one of a file. */
   function readOne(raw: object) {
-    const { servers, faults } = readServers(documentOf('', JSON.stringify({ mcpServers: { x: raw } })), FILE);
+    const { servers, faults } = readServers(parseDocument(JSON.stringify({ mcpServers: { x: raw } })), FILE);
     return {
       server: servers[0],
       told: faults.map(({ level, key, message }) => `${level} ${key}: ${message}`),
@@ -60,7 +60,7 @@ describe('meant entry', () => {
     const { server, told } = readOne({ ...A, transport: 'stdio', autoApprove: ['t'], alwaysAllow: [] });
     expect(server?.entry).toBeDefined();
     expect(told).toEqual([
-      'warning mcpServers.x.transport: it is "type" here, which is "stdio", "http", "sse" or "ws"',
+      'warning mcpServers.x.transport: is "type" here, which is "stdio", "http", "sse" or "ws"',
       expect.stringMatching(/^warning mcpServers\.x\.autoApprove: .* {"allow": \["mcp__x__<tool>"\]}$/),
       expect.stringMatching(/^warning mcpServers\.x\.alwaysAllow: .* "permissions"/),
     ]);

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readApprovals } from '../../../src/config/approval/approvals.ts';
+import { editOptionsFor } from '../../../src/config/write/file-options.ts';
 import { readInventory } from '../../../src/config/write/inventory.ts';
 import { pathOfScope, removeServer, writeServer } from '../../../src/config/write/write-servers.ts';
-import { addToList } from '../../../src/config/write/write-settings.ts';
 import { configPlace } from '../config-place.ts';
 
 const ENTRY = { command: 'npx', args: ['-y', 'x'], env: undefined };
@@ -48,7 +48,7 @@ test('an entry for the project goes to a file that all may read, without a versi
   expect(readFileSync(path, 'utf8')).toBe(
     '{\n  // the team’s\n  "mcpServers": {\n    "old": { "command": "a" },\n    "x": {\n      "command": "npx",\n      "args": [\n        "-y",\n        "x"\n      ]\n    }\n  }\n}\n',
   );
-  const { choices } = await readApprovals(home);
+  const { approvals: choices } = readApprovals(home);
   const of = (name: string, raw: unknown) =>
     choices.ofServer({ name, scope: 'project', label: path, path, raw });
   expect([of('x', RAW), of('x', { command: 'other' }), of('old', { command: 'a' })]).toEqual([
@@ -70,7 +70,7 @@ test('a local entry is the person’s own, kept out of the repository, and appro
     0o600, 0o755, 0o644,
   ]);
   expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('settings.local.json\n');
-  const { choices } = await readApprovals(home);
+  const { approvals: choices } = readApprovals(home);
   expect(choices.ofServer({ name: 'x', scope: 'local', label: path, path, raw: RAW })).toBe('approved');
   expect(readInventory(home)).toEqual({
     files: [
@@ -116,7 +116,7 @@ test('an entry that is removed takes along what was decided about it', async () 
   expect(removeServer(world(), path, 'x')).toBe(true);
   expect(removeServer(world(), path, 'x')).toBe(false);
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ mcpServers: {} });
-  const { choices } = await readApprovals(home);
+  const { approvals: choices } = readApprovals(home);
   expect(choices.ofServer({ name: 'x', scope: 'project', label: path, path, raw: RAW })).toBe('new');
   expect(readInventory(home).files).toMatchObject([{ path, servers: {} }]);
   expect(removeServer(world(), join(project, 'none', '.mcp.json'), 'x')).toBe(false);
@@ -160,9 +160,7 @@ test('nor where the home is itself in the repository, as with files of a person 
   symlinkSync('../.toolplane', join(cwd, '.toolplane'));
   symlinkSync('../.toolplane/settings.json', join(cwd, '.mcp.json'));
   for (const path of [join(cwd, '.toolplane', 'settings.json'), join(cwd, '.mcp.json')])
-    expect(() => addToList(world({}, cwd), path, ['permissions', 'allow'], ['Bash'])).toThrow(
-      'a link leads from it into',
-    );
+    expect(() => editOptionsFor(world({}, cwd), path)).toThrow('a link leads from it into');
   expect(JSON.parse(readFileSync(settings, 'utf8'))).toEqual({ version: 1 });
 });
 

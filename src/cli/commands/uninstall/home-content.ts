@@ -2,7 +2,7 @@ import { closeSync, type Dirent, existsSync, lstatSync, openSync, readdirSync, r
 import { join } from 'node:path';
 import { parseHeader } from '../../../agent/transcript/transcript-entry.ts';
 import { isLockText } from '../../../base/files/file-lock.ts';
-import { documentOf } from '../../../config/files/read-document.ts';
+import { parseDocument } from '../../../config/files/read-document.ts';
 import { readText } from '../../../config/files/read-text.ts';
 
 /** The files of one kind in Toolplane's home directory. */
@@ -137,7 +137,7 @@ const MAX_BYTES = 64 * 2 ** 20;
 
 function readJson(path: string): Readonly<Record<string, unknown>> {
   const found = readText(path, { maxBytes: MAX_BYTES });
-  const document = found.state === 'read' ? documentOf(path, found.text) : found;
+  const document = found.state === 'read' ? parseDocument(found.text) : found;
   return document.state === 'read' ? document.value : {};
 }
 

@@ -2,9 +2,9 @@ import { rmdirSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { isRecord } from '../../../base/json-value.ts';
 import { hashContent } from '../../../config/approval/approved-content.ts';
-import { type Edit, editDocument } from '../../../config/files/edit-document.ts';
-import { editText } from '../../../config/files/edit-text.ts';
-import { documentOf } from '../../../config/files/read-document.ts';
+import { editDocument } from '../../../config/files/edit-document.ts';
+import { type Edit, editText } from '../../../config/files/edit-text.ts';
+import { parseDocument } from '../../../config/files/read-document.ts';
 import { type FileText, readText } from '../../../config/files/read-text.ts';
 import { realPath } from '../../../config/files/real-path.ts';
 import { locksPath } from '../../../config/write/file-options.ts';
@@ -85,7 +85,7 @@ export function undoOf(file: WrittenFile, found: FileText): Undo {
   if (file.text !== undefined) {
     return hashContent(found.text) === file.text ? { ...none, action: 'remove' } : leave(CHANGED);
   }
-  const document = documentOf(path, found.text);
+  const document = parseDocument(found.text);
   if (document.state === 'unusable') return leave(document.fault);
   const value = document.state === 'read' ? document.value : {};
   const entries = isRecord(value.mcpServers) ? value.mcpServers : {};

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { trustDirectory } from '../../../../src/config/approval/approval-store.ts';
 import { fileRuleStore } from '../../../../src/config/settings/file-rule-store.ts';
 import { writeServer } from '../../../../src/config/write/write-servers.ts';
-import { addToList } from '../../../../src/config/write/write-settings.ts';
 import { EMPTY_RULES } from '../../../../src/permissions/rule-store.ts';
 import { type ConfigPlace, configPlace } from '../../../config/config-place.ts';
 import { runCli } from '../../support/run-cli.ts';
@@ -27,7 +26,9 @@ async function used(): Promise<ConfigPlace & { readonly team: string; readonly l
   writeServer(world(), 'project', 'changed', { command: 'c' });
   write(team, readFileSync(team, 'utf8').replace('"c"', '"d"'));
   const { path: local } = writeServer(world(), 'local', 'l', { command: 'l' });
-  addToList(world(), local, ['permissions', 'allow'], ['Read']);
+  await fileRuleStore({ context: world(), initial: EMPTY_RULES }).apply([
+    { type: 'addRules', destination: 'localSettings', behavior: 'allow', rules: [{ toolName: 'Read' }] },
+  ]);
   await keepAll(home);
   write(join(home, 'settings.json.lock'), '');
   return { ...place, team, local };
