@@ -16,11 +16,12 @@ import { endLine, partsText, resultParts } from '../../output/content-parts.ts';
 import { CommandFailed, ExitCode, UsageError } from '../../output/failure.ts';
 import { jsonDocument } from '../../output/format.ts';
 import { makeDirectory, saveParts } from '../../output/save-parts.ts';
-import { parseArguments } from './convert-arguments.ts';
+import { convertArguments } from './convert-arguments.ts';
 import { answerElicitation } from './elicitation.ts';
 import { callTarget, findTool } from './find-tool.ts';
 import { type Input, readInput } from './read-arguments.ts';
-import { schemaError, validateArguments } from './validate.ts';
+import { SchemaForms } from './schema-forms.ts';
+import { schemaError, unknownArguments, validateArguments } from './validate.ts';
 
 const HELP = `
 Connects the server, calls the tool, and prints the result. Arguments are one JSON object, or words:
@@ -125,34 +126,32 @@ export function startCall(request: CallRequest, env: NodeJS.ProcessEnv): Promise
   });
 }
 
-/** The arguments for the tool. Problems that only the schema shows are reported and, unless unchecked, refused. */
+/** Converts and validates the arguments. Problems are reported and, unless unchecked, refused. */
 async function argumentsOf(
   { output }: Connected,
   { server, name, inputSchema }: HostTool,
-  { input: { base, given }, checks }: CallRequest,
+  { input, checks }: CallRequest,
 ): Promise<Record<string, unknown>> {
   const withName = (line: string) => `${server} ${name}: ${line}`;
+  const { args, faults } = convertArguments(input, inputSchema);
+  if (faults.length > 0) throw new UsageError(...faults.map(withName));
   const invalid = await schemaError(inputSchema);
   if (invalid !== undefined) {
-    const typed = parseArguments(base, given, inputSchema);
-    const { args, faults } = typed.faults.length > 0 ? parseArguments(base, given, {}) : typed;
-    if (faults.length > 0) throw new UsageError(...faults.map(withName));
     output.report(
       withName(`the tool's schema is invalid at ${invalid}; arguments are sent without validation`),
     );
     return args;
   }
-  const { args, faults, unknown } = parseArguments(base, given, inputSchema);
-  const refused = unknown.filter(({ isAllowed }) => !isAllowed).map(({ text }) => text);
-  const notes = unknown.filter(({ isAllowed }) => isAllowed).map(({ text }) => text);
-  const names = new Set(given.map(({ key }) => key));
-  const invalidArgs = await validateArguments(args, inputSchema, names);
-  const isReported = (line: string) => refused.some((it) => it.startsWith(line));
-  const found = [...refused, ...invalidArgs.filter((line) => !isReported(line))];
-  if (faults.length > 0 || (found.length > 0 && checks === 'schema')) {
-    throw new UsageError(...[...faults, ...notes, ...found].map(withName));
-  }
-  for (const line of [...found, ...notes]) output.report(withName(line));
+  const { refused = [], allowed = [] } = Object.groupBy(
+    unknownArguments(args, new SchemaForms(inputSchema)),
+    ({ isAllowed }) => (isAllowed ? 'allowed' : 'refused'),
+  );
+  const notes = allowed.map(({ text }) => text);
+  const invalidArgs = await validateArguments(args, inputSchema);
+  const problems = [...new Set([...refused.map(({ text }) => text), ...invalidArgs])];
+  const lines = [...notes, ...problems].map(withName);
+  if (problems.length > 0 && checks === 'schema') throw new UsageError(...lines);
+  for (const line of lines) output.report(line);
   return args;
 }
 

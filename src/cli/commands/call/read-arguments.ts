@@ -1,101 +1,65 @@
 import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { text as textOf } from 'node:stream/consumers';
 import { isRecord } from '../../../base/json-value.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { jsonFault } from '../../flags/json-flag.ts';
-import type { Given } from './convert-arguments.ts';
 
-/** The parsed words of a call, with stdin and files read. */
+/** The words after the tool's name, with stdin and files read. */
 export type Input = {
+  /** A JSON object from a word or stdin; the given values are added to it. */
   readonly base: Readonly<Record<string, unknown>>;
   readonly given: readonly Given[];
   readonly faults: readonly string[];
 };
 
-/** Parses the words, and reads stdin and files. */
-export async function readInput(words: readonly string[], stdin: NodeJS.ReadableStream): Promise<Input> {
-  const { base, assignments, faults } = parseWords(words);
-  const found = [...faults];
-  const given: Given[] = [];
-  for (const { key, form, source, text: value } of assignments) {
-    const read = source === 'file' ? await readText(value) : { text: value };
-    if ('fault' in read) found.push(`${key}: ${read.fault}`);
-    else given.push({ key, form, text: read.text });
-  }
-  const object = await readBase(base, stdin);
-  if ('fault' in object) return { base: {}, given, faults: [...found, object.fault] };
-  return { base: object.value, given, faults: found };
-}
-
-async function readBase(
-  base: ParsedWords['base'],
-  stdin: NodeJS.ReadableStream,
-): Promise<{ readonly value: Input['base'] } | { readonly fault: string }> {
-  if (!base) return { value: {} };
-  const what = base.source === 'stdin' ? 'stdin' : 'the input';
-  const given = base.source === 'stdin' ? await text(stdin) : base.text;
-  const fault = jsonFault(given);
-  if (fault !== undefined) return { fault: `${what} is not valid JSON: ${fault}` };
-  const value: unknown = JSON.parse(given);
-  return isRecord(value) ? { value } : { fault: `${what} is not a JSON object` };
-}
-
-async function readText(path: string): Promise<{ readonly text: string } | { readonly fault: string }> {
-  try {
-    return { text: await readFile(path, 'utf8') };
-  } catch (cause) {
-    return { fault: `cannot read ${path}: ${messageOf(cause)}` };
-  }
-}
-/** One `key=value` of a command line. */
-type Assignment = {
-  readonly key: string;
-  /** `json` for `key:=…`, used as is; `text` is converted by the schema. */
-  readonly form: 'text' | 'json';
-  /** `file` for `key=@…`: the text is its path. */
-  readonly source: 'word' | 'file';
-  readonly text: string;
-};
-
-/** The words after the tool's name. */
-type ParsedWords = {
-  /** A JSON object, or stdin; assignments are added to it. */
-  readonly base?: { readonly source: 'word'; readonly text: string } | { readonly source: 'stdin' };
-  readonly assignments: readonly Assignment[];
-  readonly faults: readonly string[];
-};
+/** One argument: `text` (`key=…`) is converted by the tool's schema, `value` (`key:=json`) is used as is. */
+export type Given = { readonly key: string } & ({ readonly text: string } | { readonly value: unknown });
 
 /** Parses `{…}`, `-`, `key=value`, `key:=json`, `key=@file` and `key:=@file`. */
-export function parseWords(words: readonly string[]): ParsedWords {
-  const assignments: Assignment[] = [];
+export async function readInput(words: readonly string[], stdin: NodeJS.ReadableStream): Promise<Input> {
+  const given: Given[] = [];
   const faults: string[] = [];
-  let base: ParsedWords['base'];
+  let base: Input['base'] | undefined;
   for (const word of words) {
-    const isBase = word === '-' || word.trimStart().startsWith('{');
-    if (isBase && base)
-      faults.push(`${word === '-' ? '-' : 'the JSON'} cannot follow another complete input`);
-    else if (word === '-') base = { source: 'stdin' };
-    else if (isBase) base = { source: 'word', text: word };
-    else {
-      const assignment = readAssignment(word);
-      if (assignment) assignments.push(assignment);
-      else faults.push(`${JSON.stringify(word)} is not key=value, key:=json or a JSON object`);
+    try {
+      if (word !== '-' && !word.trimStart().startsWith('{')) given.push(await readAssignment(word));
+      else if (base) throw new Error('only one JSON object or - can be given');
+      else base = await readObject(word, stdin);
+    } catch (cause) {
+      faults.push(messageOf(cause));
     }
   }
-  return { ...(base && { base }), assignments, faults };
+  return { base: base ?? {}, given, faults };
 }
 
-function readAssignment(word: string): Assignment | undefined {
-  const at = word.indexOf('=');
-  const isJson = word[at - 1] === ':';
-  const key = word.slice(0, isJson ? at - 1 : at);
-  if (at < 0 || key === '') return undefined;
-  const value = word.slice(at + 1);
-  const isFile = value.startsWith('@');
-  return {
-    key,
-    form: isJson ? 'json' : 'text',
-    source: isFile ? 'file' : 'word',
-    text: isFile ? value.slice(1) : value,
-  };
+const ASSIGNMENT = /^(?!:=)(?<key>[^=]+?)(?<json>:)?=(?<file>@)?(?<rest>.*)$/s;
+
+async function readAssignment(word: string): Promise<Given> {
+  const { key, json, file, rest = '' } = ASSIGNMENT.exec(word)?.groups ?? {};
+  if (key === undefined) {
+    throw new Error(`${JSON.stringify(word)} is not key=value, key:=json or a JSON object`);
+  }
+  const text = file ? await readFileText(key, rest) : rest;
+  return json ? { key, value: parseJson(key, text) } : { key, text };
+}
+
+async function readFileText(key: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new Error(`${key}: cannot read ${path}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+async function readObject(word: string, stdin: NodeJS.ReadableStream): Promise<Record<string, unknown>> {
+  const source = word === '-' ? 'stdin' : 'the input';
+  const value = parseJson(source, word === '-' ? await textOf(stdin) : word);
+  if (!isRecord(value)) throw new Error(`${source} is not a JSON object`);
+  return value;
+}
+
+function parseJson(source: string, text: string): unknown {
+  const fault = jsonFault(text);
+  if (fault !== undefined) throw new Error(`${source} is not valid JSON: ${fault}`);
+  return JSON.parse(text);
 }

@@ -4,7 +4,7 @@ import { readPointer, stepInto } from '../../../pool/schema/references.ts';
 import type { JsonSchema } from '../../../protocol/mcp.ts';
 import { firstLine } from '../../output/format.ts';
 
-/** Servers supply schemas, so the number of subschemas that are looked at is bounded. */
+/** Servers supply schemas, so the number of subschemas that are visited is limited. */
 const MAX_FORMS = 1000;
 
 /** What a schema declares at one place: all subschemas that apply there, through references and alternatives. */
@@ -32,19 +32,18 @@ export class SchemaForms {
     );
   }
 
-  /** The names of declared properties; undefined if the schema declares none, not even an empty list. */
+  /** The names of declared properties; undefined if no subschema has `properties`. */
   get names(): readonly string[] | undefined {
     const declared = this.forms.map(({ properties }) => properties).filter(isRecord);
     return declared.length > 0 ? [...new Set(declared.flatMap((it) => Object.keys(it)))] : undefined;
   }
 
-  /** Whether the schema says explicitly that it accepts properties that it does not name. */
+  /** Whether the schema explicitly accepts properties that it does not name. */
   get allowsOthers(): boolean {
     return this.forms.some(
-      (form) =>
-        [form.additionalProperties, form.unevaluatedProperties].some((it) => it === true || isRecord(it)) ||
-        isRecord(form.patternProperties) ||
-        (form.type === 'object' && Object.keys(form).every((key) => ANNOTATIONS.has(key))),
+      ({ additionalProperties, unevaluatedProperties, patternProperties }) =>
+        [additionalProperties, unevaluatedProperties].some((it) => it === true || isRecord(it)) ||
+        isRecord(patternProperties),
     );
   }
 
@@ -53,30 +52,22 @@ export class SchemaForms {
     return new Set(this.forms.flatMap(typesOf));
   }
 
-  /** The values of `enum` and `const`. */
-  get choices(): readonly unknown[] {
-    return this.forms.flatMap((form) => [
-      ...(Array.isArray(form.enum) ? form.enum : []),
-      ...('const' in form ? [form.const] : []),
-    ]);
-  }
-
   /** Such as `a string or null`, or `one of low, high`; with the first line of the description. */
   describe(): string {
-    const { choices } = this;
-    const type = choices.length > 0 ? `one of ${formatChoices(choices)}` : formatTypes(this.types);
+    const choices = this.forms.flatMap((form) => (Array.isArray(form.enum) ? form.enum : []));
+    const type = choices.length > 0 ? formatChoices(choices) : formatTypes([...this.types]);
     const text = this.forms.map(({ description }) => description).find((it) => typeof it === 'string');
-    return [type, ...(typeof text === 'string' ? [firstLine(text)] : [])].join(': ');
+    return text === undefined ? type : `${type}: ${firstLine(text)}`;
   }
 }
 
 /** Such as `a number or null`. */
-export function formatTypes(types: ReadonlySet<string>): string {
-  return types.size === 0 ? 'anything' : [...types].map((type) => TYPES[type] ?? type).join(' or ');
+export function formatTypes(types: readonly string[]): string {
+  return types.length === 0 ? 'anything' : types.map((type) => TYPES[type] ?? type).join(' or ');
 }
 
 export function formatChoices(choices: readonly unknown[]): string {
-  return choices.map((it) => (typeof it === 'string' ? it : jsonText(it))).join(', ');
+  return `one of ${choices.map((it) => (typeof it === 'string' ? it : jsonText(it))).join(', ')}`;
 }
 
 export function typeOfValue(value: unknown): string {
@@ -94,9 +85,6 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** Keywords of `{ "type": "object" }` that do not restrict it. */
-const ANNOTATIONS: ReadonlySet<string> = new Set(['type', 'title', 'description', 'default', 'examples']);
-
 function typesOf({ type, enum: choices, const: only, properties, items }: JsonSchema): string[] {
   if (type !== undefined) return [type].flat().filter((it) => Object.hasOwn(TYPES, String(it))) as string[];
   if (Array.isArray(choices)) return choices.map(typeOfValue);
@@ -105,12 +93,12 @@ function typesOf({ type, enum: choices, const: only, properties, items }: JsonSc
   return items === undefined ? [] : ['array'];
 }
 
-/** Each subschema once: references may be circular or lead to one place in many ways. */
+/** Visits each subschema once: references may be circular or reach one subschema in many ways. */
 function resolve(root: JsonSchema, schemas: readonly unknown[]): JsonSchema[] {
   const forms = new Set<JsonSchema>();
-  const left = schemas.toReversed();
-  while (left.length > 0 && forms.size < MAX_FORMS) {
-    const schema = left.pop();
+  const pending = schemas.toReversed();
+  while (pending.length > 0 && forms.size < MAX_FORMS) {
+    const schema = pending.pop();
     if (!isRecord(schema) || forms.has(schema)) continue;
     forms.add(schema);
     const { $ref, anyOf, oneOf, allOf } = schema;
@@ -121,7 +109,7 @@ function resolve(root: JsonSchema, schemas: readonly unknown[]): JsonSchema[] {
       schema.then,
       schema.else,
     ];
-    for (const it of next.reverse()) left.push(it);
+    for (const it of next.reverse()) pending.push(it);
   }
   return [...forms];
 }

@@ -1,36 +1,33 @@
 import { createContext, Script } from 'node:vm';
-import type { ErrorObject, ValidateFunction } from 'ajv';
+import type { ErrorObject } from 'ajv';
+import { jsonText } from '../../../agent/results/tool-result.ts';
 import { isRecord } from '../../../base/json-value.ts';
-import { compilePattern } from '../../../base/text/patterns.ts';
+import { truncate } from '../../../base/text/display-text.ts';
+import { nearest } from '../../../base/text/nearest.ts';
 import { stepInto } from '../../../pool/schema/references.ts';
 import type { JsonSchema } from '../../../protocol/mcp.ts';
-import { formatValue, unknownText } from './convert-arguments.ts';
 import { formatChoices, formatTypes, SchemaForms } from './schema-forms.ts';
 
-/** Servers supply schemas: what is larger or takes longer is left to the server to check. */
+/** Servers supply schemas: a schema that is larger, or takes longer, is not used for validation. */
 const MAX_SCHEMA_LENGTH = 500_000;
 const TIMEOUT_MS = 1000;
 const MAX_LINES = 50;
 
 /** Validates arguments; returns one line per problem, and none if the schema cannot be compiled in time. */
-export async function validateArguments(
-  args: unknown,
-  schema: JsonSchema,
-  given: ReadonlySet<string> = new Set(),
-): Promise<string[]> {
-  const { $schema, $defs, definitions, ...rest } = schema;
-  const shared = { ...(isRecord($defs) && { $defs }), ...(isRecord(definitions) && { definitions }) };
+export async function validateArguments(args: unknown, schema: JsonSchema): Promise<string[]> {
+  const { $schema, ...rest } = schema;
   const ajv = await createAjv($schema);
-  const lines = bounded(schema, () => {
-    const compile: Compile = (part) => ajv.compile(isRecord(part) ? { ...shared, ...part } : Boolean(part));
-    return formatErrors(compile(rest), args, '', { schema, compile, given });
+  const errors = bounded(schema, () => {
+    const validate = ajv.compile(rest);
+    validate(args);
+    return validate.errors ?? [];
   });
-  const all = [...new Set(lines ?? [])];
-  const more = all.length - MAX_LINES;
-  return more > 0 ? [...all.slice(0, MAX_LINES), `and ${more} more problems`] : all;
+  const lines = [...new Set(formatErrors(errors ?? [], schema))];
+  const more = lines.length - MAX_LINES;
+  return more > 0 ? [...lines.slice(0, MAX_LINES), `and ${more} more problems`] : lines;
 }
 
-/** Where a schema is not valid JSON Schema, and what is there; forms of older drafts are accepted. */
+/** Where a schema is not valid JSON Schema, and the value there; forms of older drafts are accepted. */
 export async function schemaError(schema: JsonSchema): Promise<string | undefined> {
   const { $schema: _, ...rest } = schema;
   const ajv = await createAjv(undefined);
@@ -46,13 +43,38 @@ export async function schemaError(schema: JsonSchema): Promise<string | undefine
   return `${formatPath(deepest) || 'its root'} (${formatValue(valueAt(deepest))})`;
 }
 
+/** An argument that the schema does not declare; `isAllowed` if the schema accepts other names. */
+export type UnknownArgument = { readonly text: string; readonly isAllowed: boolean };
+
+/** Finds names that the schema does not declare, in nested values too. */
+export function unknownArguments(value: unknown, declared: SchemaForms, at = ''): UnknownArgument[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => unknownArguments(item, declared.items, `${at}[${index}]`));
+  }
+  if (!isRecord(value)) return [];
+  const { names, allowsOthers: isAllowed } = declared;
+  return Object.entries(value).flatMap(([name, member]) => {
+    if (!names || names.includes(name)) {
+      return unknownArguments(member, declared.property(name), at === '' ? name : `${at}.${name}`);
+    }
+    return [{ text: formatUnknown(at, name, names), isAllowed }];
+  });
+}
+
+function formatUnknown(at: string, name: string, names: readonly string[] = []): string {
+  const closest = nearest(name, names);
+  const accepted = names.length === 0 ? 'no arguments' : names.join(', ');
+  const hint = closest === undefined ? ` (accepted: ${accepted})` : `; did you mean "${closest}"?`;
+  return `${prefix(at)}unknown argument "${name}"${hint}`;
+}
+
 /** Draft 4 has `exclusiveMinimum: true`, draft 7 has lists in `items` and fragments in `$id`. */
 function isOlderForm(path: string, value: unknown): boolean {
   if (/\/exclusiveM(?:in|ax)imum$/.test(path)) return typeof value === 'boolean';
   return /\/items$/.test(path) ? Array.isArray(value) : /\/\$(?:id|anchor)$/.test(path);
 }
 
-/** Patterns for values are left to the server; those for names are matched in linear time. */
+/** Patterns and formats of values are left to the server. */
 async function createAjv(dialect: unknown) {
   const Ajv = /draft-0[4-7]/.test(String(dialect))
     ? (await import('ajv')).Ajv
@@ -64,21 +86,9 @@ async function createAjv(dialect: unknown) {
     validateFormats: false,
     verbose: true,
     inlineRefs: false,
-    code: { regExp: linearRegExp },
   } as const;
   return new Ajv(options).removeKeyword('pattern');
 }
-
-const linearRegExp = Object.assign(
-  (source: string) => {
-    const pattern = compilePattern(source);
-    if (typeof pattern === 'string') throw new Error(pattern);
-    // Ajv identifies patterns by their text.
-    return { test: pattern.test, toString: () => source };
-  },
-  // Needed only for validators that are generated as source files.
-  { code: 'undefined' },
-);
 
 /** Runs synchronous work with a time limit; undefined if it throws or takes too long. */
 function bounded<T>(schema: JsonSchema, work: () => T): T | undefined {
@@ -92,82 +102,73 @@ function bounded<T>(schema: JsonSchema, work: () => T): T | undefined {
 
 const RUN = new Script('work()');
 
-type Compile = (part: unknown) => ValidateFunction;
-type Validation = {
-  readonly schema: JsonSchema;
-  readonly compile: Compile;
-  /** Arguments that were given with values that cannot be converted: they are not missing. */
-  readonly given: ReadonlySet<string>;
-};
-
-function formatErrors(
-  validate: ValidateFunction,
-  value: unknown,
-  base: string,
-  validation: Validation,
-): string[] {
-  if (validate(value)) return [];
-  const errors = [...(validate.errors ?? [])];
-  const choices = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
-  const outer = choices.filter((it) => !choices.some((other) => it !== other && isBelow(it, other)));
-  // The errors below a choice are those of every alternative: the alternatives are validated one by one instead.
-  const plain = errors.filter((it) => !outer.some((choice) => it === choice || isAtOrBelow(it, choice)));
-  return [
-    ...plain.flatMap((it) => formatError(it, base, validation)),
-    ...outer.flatMap((it) => formatChoiceError(it, formatPath(it.instancePath, base), validation)),
-  ];
+function formatErrors(errors: readonly ErrorObject[], root: JsonSchema): string[] {
+  const lines: string[] = [];
+  const pending = [...errors];
+  for (let error = pending.pop(); error; error = pending.pop()) {
+    if (!isChoice(error)) {
+      lines.push(formatError(error, root));
+      continue;
+    }
+    // Ajv reports the errors of all alternatives directly before the error of `anyOf` or `oneOf`.
+    const { instancePath } = error;
+    const alternatives: ErrorObject[] = [];
+    while (isWithin(pending.at(-1), instancePath)) alternatives.unshift(pending.pop() as ErrorObject);
+    lines.push(formatChoiceError(error, alternatives, root));
+  }
+  return lines.reverse();
 }
 
-function isAtOrBelow(error: ErrorObject, choice: ErrorObject): boolean {
-  return error.instancePath === choice.instancePath || isBelow(error, choice);
+function isChoice({ keyword }: ErrorObject): boolean {
+  return keyword === 'anyOf' || keyword === 'oneOf';
 }
 
-function isBelow(error: ErrorObject, choice: ErrorObject): boolean {
-  return error.instancePath.startsWith(`${choice.instancePath}/`);
+function isWithin(error: ErrorObject | undefined, path: string): boolean {
+  return error?.instancePath === path || error?.instancePath.startsWith(`${path}/`) === true;
 }
 
-/** Reports what the closest alternative requires, or the types of all alternatives. */
-function formatChoiceError({ schema, data }: ErrorObject, at: string, validation: Validation): string[] {
-  const tried = (schema as unknown[]).map((alternative) => {
-    const validate = validation.compile(alternative);
-    const isValid = validate(data);
-    const types = (validate.errors ?? [])
-      .filter(({ keyword, instancePath }) => keyword === 'type' && instancePath === '')
-      .flatMap(({ params }) => params.type as string | string[]);
-    return { validate, isValid, types };
-  });
-  if (tried.some(({ isValid }) => isValid)) return [`${named(at)}: matches more than one alternative`];
-  const close = tried.filter(({ types }) => types.length === 0);
-  if (close.length === 0) return [mustBe(at, formatTypes(new Set(tried.flatMap((it) => it.types))), data)];
-  const lines = close
-    .map(({ validate }) => formatErrors(validate, data, at, validation))
-    .sort((one, other) => one.length - other.length);
-  if (lines.length === 1) return lines[0] ?? [];
-  return [`${named(at)}: matches none of its alternatives; the closest one: ${lines[0]?.join('; ')}`];
+/** Prefers the errors of nested values: the other alternatives expect another type of value. */
+function formatChoiceError(
+  choice: ErrorObject,
+  alternatives: readonly ErrorObject[],
+  root: JsonSchema,
+): string {
+  const at = formatPath(choice.instancePath);
+  if (choice.params.passingSchemas) return `${named(at)}: matches more than one alternative`;
+  const errors = alternatives.filter((it) => !isChoice(it));
+  const nested = errors.filter(({ instancePath }) => instancePath !== choice.instancePath);
+  if (nested.length > 0) return [...new Set(nested.map((it) => formatError(it, root)))].join('; or ');
+  const types = errors.filter(({ keyword }) => keyword === 'type').flatMap(typesOfError);
+  const others = errors.filter(({ keyword }) => keyword !== 'type').map((it) => formatError(it, root));
+  return others.length > 0 ? others.join('; or ') : mustBe(at, formatTypes(types), choice.data);
 }
 
-function formatError(error: ErrorObject, base: string, { schema: root, given }: Validation): string[] {
+function typesOfError({ params }: ErrorObject): string[] {
+  return [params.type as string | string[]].flat();
+}
+
+function formatError(error: ErrorObject, root: JsonSchema): string {
   const { keyword, params, data, schema, parentSchema, message } = error;
-  const at = formatPath(error.instancePath, base);
-  const before = at === '' ? '' : `${at}: `;
+  const at = formatPath(error.instancePath);
+  const declared = () => new SchemaForms(root, [at === '' ? root : parentSchema]);
   switch (keyword) {
     case 'required': {
       const name = String(params.missingProperty);
-      if (at === '' && given.has(name)) return [];
-      const declared = new SchemaForms(root, [at === '' ? root : parentSchema]).property(name);
-      return [`${before}missing argument "${name}" (${declared.describe()})`];
+      return `${prefix(at)}missing argument "${name}" (${declared().property(name).describe()})`;
     }
     case 'type':
-      return [mustBe(at, formatTypes(new Set([params.type as string | string[]].flat())), data)];
+      return mustBe(at, formatTypes(typesOfError(error)), data);
     case 'enum':
-      return [mustBe(at, `one of ${formatChoices(schema as unknown[])}`, data)];
+      return mustBe(at, formatChoices(schema as unknown[]), data);
     case 'const':
-      return [mustBe(at, formatValue(schema), data)];
+      return mustBe(at, formatValue(schema), data);
     case 'additionalProperties':
-    case 'unevaluatedProperties':
-      return [`${before}${unknownText(String(params.additionalProperty ?? params.unevaluatedProperty))}`];
+    case 'unevaluatedProperties': {
+      const name = String(params.additionalProperty ?? params.unevaluatedProperty);
+      return formatUnknown(at, name, declared().names);
+    }
     default:
-      return [`${named(at)}: ${message ?? 'is not valid'}`];
+      return `${named(at)}: ${message ?? 'is not valid'}`;
   }
 }
 
@@ -179,12 +180,21 @@ function named(at: string): string {
   return at === '' ? 'the arguments' : at;
 }
 
+function prefix(at: string): string {
+  return at === '' ? '' : `${at}: `;
+}
+
+/** A value as JSON, truncated for a message. */
+function formatValue(value: unknown): string {
+  return truncate(jsonText(value), 60);
+}
+
 /** A JSON pointer as `edits[0].newText`. */
-function formatPath(pointer: string, base = ''): string {
+function formatPath(pointer: string): string {
   return stepsOf(pointer).reduce((at, step) => {
     if (/^\d+$/.test(step)) return `${at}[${step}]`;
     return at === '' ? step : `${at}.${step}`;
-  }, base);
+  }, '');
 }
 
 function stepsOf(pointer: string): string[] {

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { schemaError, validateArguments } from '../../../../src/cli/commands/call/validate.ts';
+import { SchemaForms } from '../../../../src/cli/commands/call/schema-forms.ts';
+import {
+  schemaError,
+  unknownArguments,
+  validateArguments,
+} from '../../../../src/cli/commands/call/validate.ts';
 import type { JsonSchema } from '../../../../src/protocol/mcp.ts';
 
 const SCHEMA: JsonSchema = {
@@ -45,7 +50,10 @@ test.each<[object, string[]]>([
   ],
   [
     { edits: [{ oldText: 1, newText: 'b', x: 1 }] },
-    ['edits[0]: unknown argument "x"', 'edits[0].oldText: must be a string, not 1'],
+    [
+      'edits[0]: unknown argument "x" (accepted: oldText, newText)',
+      'edits[0].oldText: must be a string, not 1',
+    ],
   ],
   [{ id: 5 }, ['id: must be a string or a list, not 5']],
   [{ id: ['a', 5] }, ['id[1]: must be a string, not 5']],
@@ -55,13 +63,13 @@ test.each<[object, string[]]>([
   [{ level: ['mid'] }, ['level[0]: must be one of low, high, not "mid"']],
   [{ count: 0 }, ['count: must be >= 1']],
   [{ 'a/b': ['x'] }, ['a/b[0]: must be an integer, not "x"']],
-  // What a server may try for itself.
+  // Patterns and formats are left to the server.
   [{ name: `${'a'.repeat(60)}!` }, []],
 ])('%j', async (args, faults) => {
   expect(await validateArguments(args, SCHEMA)).toEqual(faults);
 });
 
-test('forms at the root: one of two names is needed', async () => {
+test('alternatives at the root are reported in one line', async () => {
   const schema = {
     type: 'object',
     properties: { a: {}, b: {} },
@@ -69,11 +77,11 @@ test('forms at the root: one of two names is needed', async () => {
   };
   expect(await validateArguments({ b: 1 }, schema)).toEqual([]);
   expect(await validateArguments({}, schema)).toEqual([
-    'the arguments: matches none of its alternatives; the closest one: missing argument "a" (anything)',
+    'missing argument "a" (anything); or missing argument "b" (anything)',
   ]);
 });
 
-test('older drafts are read as such', async () => {
+test('older drafts are validated by their own rules', async () => {
   const schema = {
     $schema: 'http://json-schema.org/draft-07/schema#',
     type: 'object',
@@ -85,14 +93,14 @@ test('older drafts are read as such', async () => {
 });
 
 test.each([
-  ['a reference elsewhere', { properties: { a: { $ref: 'https://example.com/a.json' } } }],
-  ['a reference that leads nowhere', { properties: { a: { $ref: '#/$defs/none' } } }],
-  ['words of no draft', { type: 'text', properties: 5 }],
-])('%s: a schema that cannot be read refuses nothing', async (_, schema) => {
+  ['a reference to another document', { properties: { a: { $ref: 'https://example.com/a.json' } } }],
+  ['a reference to a missing definition', { properties: { a: { $ref: '#/$defs/none' } } }],
+  ['invalid keywords', { type: 'text', properties: 5 }],
+])('%s: a schema that cannot be compiled is not used', async (_, schema) => {
   expect(await validateArguments({ a: 1 }, schema)).toEqual([]);
 });
 
-test('a schema that is too large to be held against anything refuses nothing', async () => {
+test('a schema that is too large is not used', async () => {
   const properties = Object.fromEntries(
     Array.from({ length: 30_000 }, (_, at) => [`p${at}`, { type: 'string' }]),
   );
@@ -117,29 +125,20 @@ test.each<[string, object, JsonSchema]>([
     },
   ],
   [
-    'a pattern for names that takes for ever',
+    'a pattern for names with exponential backtracking',
     { [`${'a'.repeat(60)}!`]: 1 },
     { patternProperties: { '^(a+)+$': { type: 'string' } } },
   ],
   ['references to itself', { a: 1 }, { anyOf: Array.from({ length: 30 }, () => ({ $ref: '#' })) }],
-])('%s: a schema that takes too long refuses nothing', async (_, args, schema) => {
+])('%s: a schema that takes too long is not used', async (_, args, schema) => {
   const began = performance.now();
   expect(await validateArguments(args, schema)).toEqual([]);
   expect(performance.now() - began).toBeLessThan(4_000);
 });
 
-test('patterns for names are matched in linear time; one that cannot be used refuses nothing', async () => {
-  const named = (...patterns: string[]): JsonSchema => ({
-    patternProperties: Object.fromEntries(patterns.map((pattern) => [pattern, { type: 'string' }])),
-    additionalProperties: false,
-  });
-  const long = 'a'.repeat(100_000);
-  expect(await validateArguments({ a: 1, x_1: 'x' }, named('^a+$', '^x_'))).toEqual([
-    'a: must be a string, not 1',
-  ]);
-  expect(await validateArguments({ [long]: 'x' }, named('^(a+)+$'))).toEqual([]);
-  expect(await validateArguments({ [`${long}!`]: 'x' }, named('^(a+)+$'))).toHaveLength(1);
-  expect(await validateArguments({ b: 1 }, named('^(?!a)'))).toEqual([]);
+test('property names are matched against patternProperties', async () => {
+  const schema = { patternProperties: { '^a+$': { type: 'string' } }, additionalProperties: false };
+  expect(await validateArguments({ a: 1 }, schema)).toEqual(['a: must be a string, not 1']);
 });
 
 const withCity = (city: unknown) => ({ type: 'object', properties: { city } });
@@ -158,7 +157,7 @@ test.each<[JsonSchema, string]>([
     { $schema: 'http://json-schema.org/draft-07/schema#', ...withCity({ type: 'strng' }) },
     'properties.city.type ("strng")',
   ],
-])('%j is an invalid schema, and it is said where', async (schema, place) => {
+])('%j is an invalid schema; the location is reported', async (schema, place) => {
   expect(await schemaError(schema)).toBe(place);
 });
 
@@ -167,7 +166,7 @@ test.each<[JsonSchema]>([
   [{ type: 'object' }],
   [{}],
   [withCity({ type: 'string', 'x-order': 1, nullable: true, example: 'Rome', deprecated: true })],
-  // Draft 7 and older, with or without saying so.
+  // Draft 7 and older, with or without $schema.
   [withCity({ type: 'array', items: [{ type: 'string' }], additionalItems: false })],
   [{ type: 'object', definitions: { a: true }, dependencies: { a: ['b'] } }],
   [
@@ -184,8 +183,49 @@ test.each<[JsonSchema]>([
   expect(await schemaError(schema)).toBeUndefined();
 });
 
-test('a schema that is made to take for ever is not judged', async () => {
+test('a schema that is nested too deeply is not judged', async () => {
   let deep: JsonSchema = { type: 'strng' };
   for (let i = 0; i < 100_000; i++) deep = { not: deep };
   expect(await schemaError(deep)).toBeUndefined();
+});
+
+test.each([
+  ['does not mention additional properties', {}],
+  ['forbids additional properties', { additionalProperties: false }],
+])('a schema that %s refuses unknown names', (_, more) => {
+  const schema = {
+    type: 'object',
+    properties: {
+      dryRun: { type: 'boolean' },
+      edits: { type: 'array', items: { type: 'object', properties: { oldText: {} } } },
+    },
+    ...more,
+  };
+  const refused = (args: object, given: JsonSchema = schema) =>
+    unknownArguments(args, new SchemaForms(given)).flatMap(({ text, isAllowed }) =>
+      isAllowed ? [] : [text],
+    );
+  expect(refused({ dryRn: true })).toEqual(['unknown argument "dryRn"; did you mean "dryRun"?']);
+  expect(refused({ edits: [{ oldTxt: 1 }] })).toEqual([
+    'edits[0]: unknown argument "oldTxt"; did you mean "oldText"?',
+  ]);
+  expect(refused({ zzz: 1 })).toEqual(['unknown argument "zzz" (accepted: dryRun, edits)']);
+  expect(refused({ zzz: 1 }, { type: 'object', properties: {}, ...more })).toEqual([
+    'unknown argument "zzz" (accepted: no arguments)',
+  ]);
+});
+
+test.each([
+  ['additionalProperties', { additionalProperties: true }],
+  ['a schema for them', { additionalProperties: {} }],
+  ['patterns', { patternProperties: { '^x-': {} } }],
+])('a schema that accepts other names by %s allows an unknown name', (_, more) => {
+  const schema = { type: 'object', properties: { text: { type: 'string' } }, ...more };
+  expect(unknownArguments({ texts: 5 }, new SchemaForms(schema))).toEqual([
+    { text: 'unknown argument "texts"; did you mean "text"?', isAllowed: true },
+  ]);
+});
+
+test('a schema without declared properties has no unknown names', () => {
+  expect(unknownArguments({ a: [1, 2] }, new SchemaForms({ type: 'object' }))).toEqual([]);
 });
