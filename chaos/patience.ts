@@ -1,5 +1,5 @@
-/** How long a process takes to load its program where nothing else is going on, in milliseconds. */
-const USUAL_MS = 300;
+/** How long a process takes to load its program, from the compile cache, where nothing else is going on, in milliseconds. */
+const USUAL_MS = 150;
 
 /**
  * How much longer than usual things take on a machine where loading a program took so long. Twice at most: a call that

@@ -62,8 +62,8 @@ function kill(pid: number): void {
   }
 }
 
-/** Nothing of this machine but where programs are. */
+/** Nothing of this machine but where programs are, and the compile cache that all trials share. */
 function environment(home: string): NodeJS.ProcessEnv {
   const path = [dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter);
-  return { PATH: path, HOME: home, TMPDIR: home };
+  return { PATH: path, HOME: home, TMPDIR: home, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
 }

@@ -1,4 +1,7 @@
 // npm run chaos -- [--only FAULT] [--quick] [--ours] [--json]
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installPeers } from '../scripts/peers.ts';
 import { CONTENDERS, type ContenderName } from './contenders/table.ts';
@@ -23,7 +26,11 @@ const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 const faults = chosen(flags.only);
 if (!installPeers()) process.exit(1);
+const compiled = mkdtempSync(join(tmpdir(), 'toolplane-compiled-'));
+// Each trial is a process of its own, and all load the same sources.
+process.env.NODE_COMPILE_CACHE ??= compiled;
 const rows = await playAll(faults);
+rmSync(compiled, { recursive: true, force: true });
 process.stdout.write(flags.json ? `${JSON.stringify(rows, null, 2)}\n` : formatReport(rows));
 if (rows.some((row) => !row.pass)) process.exitCode = 1;
 

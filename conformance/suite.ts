@@ -6,6 +6,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Check, Outcome } from './judge.ts';
+import { AUTHORIZATION } from './sets.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const SUITE = join(HERE, '../interop/node_modules/@modelcontextprotocol/conformance/dist/index.js');
@@ -24,6 +25,8 @@ export async function runSet(flags: readonly string[]): Promise<Outcome[]> {
         PATH: [dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
         HOME: home,
         TMPDIR: home,
+        // One process per scenario loads the same sources.
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(home, 'compiled'),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -64,9 +67,10 @@ function readOutcome(out: string, scenario: string): Outcome {
   };
 }
 
-/** The suite hands this to a shell. */
+/** The suite hands this to a shell, with the URL after it. What is not judged is not worth a process of Node.js. */
 function clientCommand(): string {
-  return [process.execPath, '--conditions=toolplane-source', join(HERE, 'client.ts')].map(quote).join(' ');
+  const client = [process.execPath, '--conditions=toolplane-source', join(HERE, 'client.ts')];
+  return `case $MCP_CONFORMANCE_SCENARIO in ${AUTHORIZATION}*) exit;; esac; ${client.map(quote).join(' ')}`;
 }
 
 function quote(word: string): string {

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -13,10 +13,12 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 /** The folders whose code is found by its own location, the peers and the bundled sources; a link would lead back to this checkout. */
 const COPIED = ['src', 'scripts', 'bench', 'chaos', 'conformance', 'interop', 'examples'];
 
-/** A checkout as `npm ci` leaves it, without the peers, and an `npm` that records its calls and then does `then`. */
-function checkout(then: string) {
-  const root = mkdtempSync(join(tmpdir(), 'toolplane-peers-'));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+/** A checkout as `npm ci` leaves it. */
+const root = mkdtempSync(join(tmpdir(), 'toolplane-peers-'));
+const log = join(root, 'npm-calls');
+const peers = join(root, 'interop/node_modules');
+
+beforeAll(() => {
   for (const folder of COPIED) {
     const filter = (source: string) => !source.endsWith('/node_modules');
     cpSync(join(ROOT, folder), join(root, folder), { recursive: true, filter });
@@ -25,8 +27,14 @@ function checkout(then: string) {
   for (const linked of ['test', 'node_modules', 'data', 'tsconfig.json', 'tsconfig.build.json']) {
     symlinkSync(join(ROOT, linked), join(root, linked));
   }
-  const log = join(root, 'npm-calls');
   mkdirSync(join(root, 'bin'));
+});
+
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** The checkout without the peers, and with an `npm` that records its calls and then does `then`. */
+function checkout(then: string) {
+  for (const left of [log, peers]) rmSync(left, { recursive: true, force: true });
   const npm = `#!/bin/sh\necho "$(pwd) $*" >> '${log}'\necho 'npm talks on stdout'\n${then}\n`;
   writeFileSync(join(root, 'bin/npm'), npm, { mode: 0o755 });
   return {
@@ -42,6 +50,7 @@ function checkout(then: string) {
           PATH: [join(root, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
           HOME: root,
           ANTHROPIC_API_KEY: 'none',
+          NODE_COMPILE_CACHE: join(root, 'compiled'),
         },
       });
       return { status, stdout, stderr };
