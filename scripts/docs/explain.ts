@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type ExplainRequest, explainRequest } from '../../src/cli/commands/explain/answer.ts';
+import { createLookup } from '../../src/cli/mcp/session.ts';
 import { render } from '../../src/cli/terminal/render.ts';
 import { approveSettings, decideServers } from '../../src/config/approval/approval-store.ts';
 import { type ConfigContext, configContext } from '../../src/config/config-context.ts';
@@ -110,7 +111,9 @@ function write(files: Readonly<Record<string, string>>, place: ExplainPlace): vo
 async function answerOf({ args }: ExplainSetUp, world: ConfigContext): Promise<string> {
   const [about, name] = args as [ExplainRequest['about'], string];
   const request: ExplainRequest = { about, name, wanted: {}, connects: false, format: 'text' };
-  const { pieces } = explainRequest(await readConfiguration(world), request, { statuses: {} });
+  const configuration = await readConfiguration(world);
+  const lookup = createLookup(configuration);
+  const { pieces } = explainRequest(configuration, request, { observe: () => ({ lookup }) });
   return pieces.map((piece) => `${render(piece, { columns: 80, hasColors: false })}\n`).join('');
 }
 

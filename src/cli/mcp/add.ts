@@ -4,8 +4,15 @@ import { Command, Option } from 'commander';
 import { shellQuote } from '../../base/text/display-text.ts';
 import { readConfiguration } from '../../config/configuration.ts';
 import { literalSecrets, maskEntry } from '../../config/explain/mask-entry.ts';
+import {
+  describeIgnored,
+  type ServerRecord,
+  serverRecord,
+  shortStatus,
+} from '../../config/explain/server-record.ts';
 import { formatKeyPath } from '../../config/files/diagnostics.ts';
 import { relativePath } from '../../config/merge/resolve-server.ts';
+import type { IgnoreReason, Verdict, WrittenServer } from '../../config/model.ts';
 import { homeLabel } from '../../config/sources/config-paths.ts';
 import { validateServerName } from '../../config/sources/validate-entry.ts';
 import { pathOfScope, type WritableScope, writeServer } from '../../config/write/write-servers.ts';
@@ -25,7 +32,6 @@ import {
   type Transport,
   transportName,
 } from './given-entry.ts';
-import { outcomeOf } from './health.ts';
 import { inSession, type Session } from './session.ts';
 
 const ADD_HELP = `
@@ -233,7 +239,7 @@ export async function storeServer(session: Session, request: StoreRequest): Prom
     );
   }
   const written = writeServer(context, scope, name, entry);
-  const outcome = outcomeOf(await readConfiguration(context), name, written.path);
+  const outcome = outcomeOf(serverRecord(await readConfiguration(context), name), written.path);
   const notes = [...ofEntry, ...advice, ...relativeAdvice(scope, entry)];
   const what = written.hadOne ? 'replaced' : 'added';
   const place = `${homeLabel(written.path, context)} (scope ${scope}${written.isNew ? ', a new file' : ''})`;
@@ -252,6 +258,30 @@ export async function storeServer(session: Session, request: StoreRequest): Prom
   });
   for (const note of notes) session.report(note);
   return 0;
+}
+
+/** Whether the entry that was written to `path` is active, and which entries it shadows. */
+function outcomeOf(
+  record: ServerRecord,
+  path: string,
+): {
+  readonly verdict: Verdict['kind'] | IgnoreReason | 'absent';
+  readonly lines: readonly string[];
+  readonly shadows: readonly WrittenServer[];
+  readonly winner?: WrittenServer;
+} {
+  const { server, ignored, state } = record;
+  if (server?.written.path === path) {
+    const shadows = ignored.filter(({ why }) => why === 'shadowed').map(({ written }) => written);
+    const over = shadows.map((it) => `shadows the entry in ${whereText(it)}`);
+    const lines = [...(state === 'ready' ? [] : [shortStatus(record)]), ...over];
+    return { verdict: server.verdict.kind, lines, shadows };
+  }
+  const own = ignored.find(({ written }) => written.path === path);
+  if (!own) return { verdict: 'absent', lines: [], shadows: [] };
+  const { why, winner } = own;
+  const lines = [`ignored: ${describeIgnored(own)}`];
+  return { verdict: why, lines, shadows: [], ...(winner && { winner }) };
 }
 
 /** A note about a relative path that may resolve to another directory. */

@@ -1,9 +1,11 @@
 import { nearest } from '../../base/text/nearest.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { maskEntry } from '../../config/explain/mask-entry.ts';
+import { type ServerRecord, shortStatus } from '../../config/explain/server-record.ts';
 import { formatPosition } from '../../config/files/diagnostics.ts';
 import type { WrittenServer } from '../../config/model.ts';
 import { UsageError } from '../output/failure.ts';
+import type { Tone } from '../terminal/render.ts';
 
 /** The scope of an entry and its position in the file. */
 export function whereText({ scope, label, position }: WrittenServer): string {
@@ -26,6 +28,34 @@ export function whereDocument({ scope, label, path, position, owner }: WrittenSe
     ...(owner !== undefined && { owner }),
   };
 }
+
+/** The status of a server as JSON; `text` has the reason and what to do. */
+export function statusDocument(record: ServerRecord): {
+  readonly state: ServerRecord['state'];
+  readonly text: string;
+  readonly tools?: number;
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+} {
+  const { state, connection } = record;
+  const status = { state, text: shortStatus(record) };
+  if (state !== 'connected' || connection === 'not asked') return status;
+  const { tools = 0, serverInfo } = connection;
+  return { ...status, tools, ...(serverInfo && { serverInfo }) };
+}
+
+/** Mark and color of each state. */
+export const STATE_MARKS: Readonly<Record<ServerRecord['state'], readonly [mark: string, tone: Tone]>> = {
+  connected: ['✓', 'good'],
+  ready: ['·', 'dim'],
+  failed: ['✗', 'bad'],
+  broken: ['✗', 'bad'],
+  blocked: ['✗', 'bad'],
+  pending: ['⏸', 'warn'],
+  rejected: ['⏸', 'dim'],
+  disabled: ['⏸', 'dim'],
+  ignored: ['·', 'dim'],
+  unknown: ['?', 'warn'],
+};
 
 /** A server in short, such as `stdio: npx -y some-server`, with secrets masked. */
 export function entryText(raw: unknown): string {

@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
+import type { Configuration } from '../../config/configuration.ts';
 import { maskEntry } from '../../config/explain/mask-entry.ts';
 import {
   describeIgnored,
-  ignoredEntries,
+  isFailing,
   type ServerRecord,
   serverRecord,
-  verdictStatus,
+  shortStatus,
 } from '../../config/explain/server-record.ts';
 import type { WrittenServer } from '../../config/model.ts';
 import { addJsonFlag, formatOf, type McpFormat } from '../flags/flag-values.ts';
 import { ExitCode } from '../output/failure.ts';
 import { line, type Piece } from '../terminal/render.ts';
-import { entriesOf, unknownServer, whereDocument, whereText } from './entries.ts';
-import { createLookup, type Health, healthOf, isFailing, MARKS } from './health.ts';
-import { freshConfiguration, inSession, withStatuses } from './session.ts';
+import { STATE_MARKS, statusDocument, unknownServer, whereDocument, whereText } from './entries.ts';
+import { freshConfiguration, inSession, withObserved } from './session.ts';
 
 const HELP = `
 Shows where the server is defined, the active entry first, each entry as written with secrets masked; whether the server
@@ -51,33 +51,30 @@ function startGet(
 ): Promise<number> {
   return inSession(format, env, async (session) => {
     const configuration = await freshConfiguration(session, {}, connects ? 'ask' : 'remember');
-    if (entriesOf(configuration, name).length === 0) throw unknownServer(configuration, name);
-    const server = configuration.merged.servers.find((it) => it.name === name);
-    return withStatuses(session, configuration, server && connects ? [server] : [], async (statuses) => {
-      const status = statuses[name];
-      const lookup = createLookup(configuration);
-      const ignored = ignoredEntries(configuration).filter(({ written }) => written.name === name);
-      const record = { ...serverRecord(configuration, name, { lookup, ...(status && { status }) }), ignored };
-      const health = server && healthOf(record);
+    const { server, state } = serverRecord(configuration, name);
+    if (state === 'unknown') throw unknownServer(configuration, name);
+    return withObserved(session, configuration, server && connects ? [server] : [], async (observe) => {
+      const record = serverRecord(configuration, name, observe(name));
       await session.answer({
-        document: recordDocument(record, health),
-        pieces: recordPieces(record, health),
+        document: recordDocument(configuration, record),
+        pieces: recordPieces(record),
       });
-      return health === undefined || isFailing(health) ? 1 : 0;
+      return server === undefined || isFailing(record) ? 1 : 0;
     });
   });
 }
 
-function recordDocument({ name, server, ignored }: ServerRecord, health: Health | undefined): object {
+function recordDocument(configuration: Configuration, record: ServerRecord): object {
+  const { name, server, ignored } = record;
   return {
     name,
     ...(server && {
       defined: whereDocument(server.written),
       entry: maskEntry(server.written.raw),
-      verdict: { kind: server.verdict.kind, text: verdictStatus(server) },
+      verdict: { kind: server.verdict.kind, text: shortStatus(serverRecord(configuration, name)) },
       settled: server.settled,
+      health: statusDocument(record),
     }),
-    ...(health && { health }),
     lost: ignored.map((it) => ({
       ...whereDocument(it.written),
       entry: maskEntry(it.written.raw),
@@ -87,25 +84,23 @@ function recordDocument({ name, server, ignored }: ServerRecord, health: Health 
   };
 }
 
-function recordPieces({ name, server, ignored }: ServerRecord, health: Health | undefined): Piece[] {
-  const active =
-    server && health
-      ? [
-          line('  ', MARKS[health.state], ` ${health.text}`, ...formatInfo(health.serverInfo)),
-          line(`  defined in ${whereText(server.written)}`),
-          ...entryRows(server.written),
-          ...server.settled.map(({ member, label }) => line(`  "${member}" is set in ${label}`)),
-        ]
-      : [line(['  no entry of this name is active', 'warn'])];
+function recordPieces(record: ServerRecord): Piece[] {
+  const { name, server, ignored } = record;
+  const { text, serverInfo } = statusDocument(record);
+  const info = serverInfo ? `, ${serverInfo.name} ${serverInfo.version}` : '';
+  const active = server
+    ? [
+        line('  ', STATE_MARKS[record.state], ` ${text}${info}`),
+        line(`  defined in ${whereText(server.written)}`),
+        ...entryRows(server.written),
+        ...server.settled.map(({ member, label }) => line(`  "${member}" is set in ${label}`)),
+      ]
+    : [line(['  no entry of this name is active', 'warn'])];
   const others = ignored.flatMap((it) => [
     line(`  ${server ? 'also ' : ''}in ${whereText(it.written)}: `, [describeIgnored(it), 'dim']),
     ...entryRows(it.written),
   ]);
   return [line([name, 'strong']), ...active, ...others];
-}
-
-function formatInfo(info: Health['serverInfo']): string[] {
-  return info ? [`, ${info.name} ${info.version}`] : [];
 }
 
 /** The entry as written, with secrets masked. */

@@ -1,15 +1,14 @@
 import type { Command } from 'commander';
 import type { Configuration } from '../../config/configuration.ts';
-import { ignoredEntries } from '../../config/explain/server-record.ts';
+import { ignoredEntries, isFailing, listedRecords, shortStatus } from '../../config/explain/server-record.ts';
 import { formatDiagnostic } from '../../config/files/diagnostics.ts';
 import { managedSource } from '../../config/merge/eligibility.ts';
 import { addJsonFlag, formatOf, type McpFormat } from '../flags/flag-values.ts';
 import { ExitCode } from '../output/failure.ts';
 import { line, type Piece } from '../terminal/render.ts';
 import { table } from '../terminal/table.ts';
-import { whereDocument } from './entries.ts';
-import { isFailing, MARKS, type Row, rowsOf } from './health.ts';
-import { freshConfiguration, inSession, type Session, withStatuses } from './session.ts';
+import { STATE_MARKS, statusDocument, whereDocument } from './entries.ts';
+import { freshConfiguration, inSession, type Session, withObserved } from './session.ts';
 
 const HELP = `
 Lists every configured server with its scope, its file and its status:
@@ -52,25 +51,35 @@ function startList(
   return inSession(format, env, async (session) => {
     const configuration = await freshConfiguration(session, {}, connects ? 'ask' : 'remember');
     const servers = connects ? configuration.merged.servers : [];
-    return withStatuses(session, configuration, servers, (statuses) =>
-      show(session, configuration, rowsOf(configuration, statuses)),
+    return withObserved(session, configuration, servers, (observe) =>
+      show(session, configuration, listedRecords(configuration, observe)),
     );
   });
 }
 
-async function show(session: Session, configuration: Configuration, rows: readonly Row[]): Promise<number> {
+type ListedRecord = ReturnType<typeof listedRecords>[number];
+
+async function show(
+  session: Session,
+  configuration: Configuration,
+  records: readonly ListedRecord[],
+): Promise<number> {
   const { faults, settings } = configuration;
   const notes = [...configuration.unused, ...excluded(configuration)];
   await session.answer({
     document: {
-      servers: rows.map(({ name, written, health }) => ({ name, ...whereDocument(written), ...health })),
+      servers: records.map((it) => ({
+        name: it.name,
+        ...whereDocument(it.server.written),
+        ...statusDocument(it),
+      })),
       faults: faults.map((fault) => ({ level: fault.level, text: formatDiagnostic(fault) })),
       notes,
       pendingSettings: settings.pending,
     },
-    pieces: listPieces(rows, emptyText(configuration)),
+    pieces: listPieces(records, emptyText(configuration)),
   });
-  const isListed = (text: string) => rows.some(({ health }) => health.text.includes(text));
+  const isListed = (text: string) => records.some(({ reason }) => reason.includes(text));
   const lines = faults.map(formatDiagnostic).filter((text) => !isListed(text));
   for (const line of [...lines, ...notes]) session.report(line);
   for (const { label, choice } of settings.pending) {
@@ -78,7 +87,7 @@ async function show(session: Session, configuration: Configuration, rows: readon
     session.report(`${label} ${what}: only its restrictions are active; run: toolplane mcp approve`);
   }
   const isBroken = faults.some(({ level }) => level === 'error');
-  return isBroken || rows.some(({ health }) => isFailing(health)) ? 1 : 0;
+  return isBroken || records.some(isFailing) ? 1 : 0;
 }
 
 /** The number of servers that the managed file excludes. */
@@ -100,11 +109,15 @@ export function emptyText({ sources }: Pick<Configuration, 'sources'>): string {
 }
 
 /** One server per line. Nothing is truncated, since the end of a line says what to do. */
-export function listPieces(rows: readonly Row[], empty: string): Piece[] {
-  if (rows.length === 0) return [line(empty)];
-  const cells = rows.map(({ name, written, health }) => [name, written.scope, written.label, health.text]);
-  return table(cells, { columns: undefined }).map((text, at) => {
-    const [mark, tone] = MARKS[(rows[at] as Row).health.state];
-    return line([mark, tone], ` ${text}`);
-  });
+export function listPieces(records: readonly ListedRecord[], empty: string): Piece[] {
+  if (records.length === 0) return [line(empty)];
+  const cells = records.map((it) => [
+    it.name,
+    it.server.written.scope,
+    it.server.written.label,
+    shortStatus(it),
+  ]);
+  return table(cells, { columns: undefined }).map((text, at) =>
+    line(STATE_MARKS[(records[at] as ListedRecord).state], ` ${text}`),
+  );
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type Configuration, readConfiguration } from '../../config/configuration.ts';
-import { verdictStatus } from '../../config/explain/server-record.ts';
+import { type ServerRecord, serverRecord, shortStatus } from '../../config/explain/server-record.ts';
 import type { WrittenServer } from '../../config/model.ts';
 import { removeServer, type WritableScope } from '../../config/write/write-servers.ts';
 import { addJsonFlag, formatOf, type McpFormat, scopeName } from '../flags/flag-values.ts';
@@ -46,13 +46,12 @@ export function startRemove(
 ): Promise<number> {
   return inSession(format, env, async ({ context, answer }) => {
     const { name } = request;
-    const before = await readConfiguration(context);
-    const target = entryToRemove(before, request);
+    const target = entryToRemove(await readConfiguration(context), request);
     if (!removeServer(context, target.path, name)) {
       throw new CommandFailed(`${whereText(target)}: "${name}" was removed by another program`);
     }
-    const after = await readConfiguration(context);
-    const now = after.merged.servers.find((it) => it.name === name);
+    const record = serverRecord(await readConfiguration(context), name);
+    const now = record.server;
     const removed = { name, ...whereDocument(target) };
     await answer({
       document: {
@@ -61,23 +60,19 @@ export function startRemove(
       },
       pieces: [
         line('removed ', [name, 'strong'], ` (${entryText(target.raw)}) from ${whereText(target)}`),
-        line(`  ${leftText(before, after, name)}`),
+        line(`  ${leftText(record)}`),
       ],
     });
     return 0;
   });
 }
 
-type Merged = Pick<Configuration, 'merged'>;
-
 /** Which entry has the name after the removal. */
-export function leftText(before: Merged, after: Merged, name: string): string {
-  const [was, now] = [before, after].map(({ merged }) => merged.servers.find((it) => it.name === name));
-  if (!now) return `no server is named "${name}" now`;
-  const isSame = was?.written.path === now.written.path && was?.written.label === now.written.label;
-  const place = `the entry in ${whereText(now.written)} (${entryText(now.written.raw)})`;
-  if (now.verdict.kind === 'ready') return `${place} is ${isSame ? 'still' : 'now'} active`;
-  return `${place} ${isSame ? 'still has' : 'now has'} the name: ${verdictStatus(now)}`;
+export function leftText(record: ServerRecord): string {
+  const { name, server } = record;
+  if (!server) return `no server is named "${name}" now`;
+  const place = `the entry in ${whereText(server.written)} (${entryText(server.written.raw)})`;
+  return record.state === 'ready' ? `${place} is active` : `${place} has the name: ${shortStatus(record)}`;
 }
 
 type Removable = WrittenServer & { readonly path: string };

@@ -1,13 +1,17 @@
+import { join } from 'node:path';
 import type { ConfigContext } from '../../config/config-context.ts';
 import { type Configuration, readConfiguration } from '../../config/configuration.ts';
+import { entryVariables, type Lookup } from '../../config/expand/expand-entry.ts';
+import { type Observed, serverRecord } from '../../config/explain/server-record.ts';
 import type { ConfiguredServer } from '../../config/model.ts';
+import { fileSecretStore } from '../../config/secrets/secret-store.ts';
 import { refreshConnectors } from '../../config/sources/refresh-connectors.ts';
 import type { ConfigFlags } from '../../config/sources/source-types.ts';
-import type { ServerStatus } from '../../mcp/servers/server-status.ts';
+import type { HostTool } from '../../host/host-options.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
 import type { McpFormat } from '../flags/flag-values.ts';
 import { cliContext } from '../host/config-context.ts';
-import { withHost } from '../host/with-host.ts';
+import { type Connected, withHost } from '../host/with-host.ts';
 import { errorDocument, formatFailure, UsageError } from '../output/failure.ts';
 import { jsonDocument } from '../output/format.ts';
 import { processOutput } from '../output/output.ts';
@@ -77,25 +81,48 @@ export async function freshConfiguration(
   return changed ? readConfiguration(context, wanted) : configuration;
 }
 
-/** The status of each server that was contacted. */
-export type Statuses = Readonly<Record<string, ServerStatus>>;
+/** What is known about the server of a name: how its references resolve, and the result of connecting to it. */
+export type Observe = (name: string) => Observed;
 
-/** Connects the servers that may be started, runs `work`, and closes them; returns the exit code. */
-export async function withStatuses(
+/** The host, and the servers that it connected or failed to connect. */
+export type ConnectedServers = Connected & {
+  readonly entries: Readonly<Record<string, ExternalServerEntry>>;
+};
+
+/** Connects those of the servers that can be started, runs `work`, and closes them; returns the exit code. */
+export async function withObserved(
   { env, format }: Session,
   configuration: Configuration,
   servers: readonly ConfiguredServer[],
-  work: (statuses: Statuses) => Promise<number>,
+  work: (observe: Observe, connected?: ConnectedServers) => Promise<number>,
 ): Promise<number> {
-  const entries = readyEntries(servers);
-  if (Object.keys(entries).length === 0) return work({});
-  return withHost({ servers: entries, configuration, format }, env, ({ host }) => work(host.status()));
+  const lookup = createLookup(configuration);
+  const ready = servers.filter(({ name }) => serverRecord(configuration, name, { lookup }).state === 'ready');
+  if (ready.length === 0) return work(() => ({ lookup }));
+  const entries = Object.fromEntries(ready.map(({ name, entry }) => [name, entry as ExternalServerEntry]));
+  return withHost({ servers: entries, configuration, format }, env, (connected) => {
+    const statuses = new Map(Object.entries(connected.host.status()));
+    const observe: Observe = (name) => {
+      const status = statuses.get(name);
+      return { lookup, ...(status && { status }) };
+    };
+    return work(observe, { ...connected, entries });
+  });
 }
 
-/** The entries of the servers that may be started. */
-export function readyEntries(servers: readonly ConfiguredServer[]): Record<string, ExternalServerEntry> {
-  const ready = servers.flatMap(({ name, verdict, entry }) =>
-    verdict.kind === 'ready' && entry !== undefined ? [[name, entry] as const] : [],
-  );
-  return Object.fromEntries(ready);
+/** The tools of the servers that are connected. */
+export async function connectedTools(host: Connected['host']): Promise<HostTool[]> {
+  const statuses = host.status();
+  const tools = await host.listTools();
+  return tools.filter(({ server }) => statuses[server]?.state === 'connected');
+}
+
+/** Resolves `${…}` as a run does: variables of the environment and of settings, and stored secrets. */
+export function createLookup(configuration: Pick<Configuration, 'context' | 'settings'>): Lookup {
+  const env = entryVariables(configuration);
+  const store = fileSecretStore(join(configuration.context.home, 'secrets.json'));
+  return {
+    variable: (name) => (Object.hasOwn(env, name) ? env[name] : undefined),
+    secret: (name) => store.get(name),
+  };
 }

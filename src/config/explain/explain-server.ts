@@ -1,7 +1,7 @@
 import { shellQuote } from '../../base/text/display-text.ts';
 import { hashContent } from '../approval/approved-content.ts';
 import type { Configuration } from '../configuration.ts';
-import { formatDiagnostic, formatKeyPath } from '../files/diagnostics.ts';
+import { formatDiagnostic } from '../files/diagnostics.ts';
 import { managedSource } from '../merge/eligibility.ts';
 import type { PolicyDecision } from '../merge/policy.ts';
 import type { ConfiguredServer, IgnoredServer, Source, WrittenServer } from '../model.ts';
@@ -22,6 +22,7 @@ import { similarNames } from './resolve-tool.ts';
 import {
   describeIgnored,
   formatAnswer,
+  isUsable,
   type Observed,
   type ServerRecord,
   serverRecord,
@@ -40,7 +41,7 @@ export function explainServer(
 }
 
 function explainRecord(configuration: Configuration, record: ServerRecord): ServerExplanation {
-  const { name, server, ignored, state, next, references, expansionErrors, connection } = record;
+  const { name, server, ignored, next, diagnostics, references, expansionErrors, connection } = record;
   const written = server?.written ?? (ignored[0] as IgnoredServer).written;
   const settled = (server?.settled ?? []).map(({ member, label }) => ({
     member,
@@ -50,7 +51,7 @@ function explainRecord(configuration: Configuration, record: ServerRecord): Serv
     kind: 'server',
     name,
     answer: formatAnswer(record),
-    status: state === 'ready' || state === 'connected' ? 'usable' : 'unusable',
+    status: isUsable(record) ? 'usable' : 'unusable',
     verdict: server?.verdict.kind ?? 'lost',
     sources: sourceRows(configuration, record),
     ...(server && { winner: locationOf(written) }),
@@ -62,7 +63,7 @@ function explainRecord(configuration: Configuration, record: ServerRecord): Serv
     approval: approvalOf(configuration, written),
     connection,
     timeouts: server?.entry ? timeoutsOf(server, configuration) : [],
-    faults: [...diagnosticsOf(configuration, name), ...expansionErrors],
+    faults: [...diagnostics.map(formatDiagnostic), ...expansionErrors],
     next,
   };
 }
@@ -158,14 +159,6 @@ function ownerOf({ owner }: Source): { owner?: string } {
 
 function lossRow(ignored: IgnoredServer): IgnoredRow {
   return { ...locationOf(ignored.written), why: ignored.why, says: describeIgnored(ignored) };
-}
-
-/** Diagnostics about entries and settings of the name. */
-function diagnosticsOf({ faults }: Configuration, name: string): string[] {
-  const keys = ['mcpServers', 'serverSettings'].map((map) => formatKeyPath([map, name]));
-  const isAbout = (key = '') =>
-    keys.some((own) => key === own || key.startsWith(`${own}.`) || key.startsWith(`${own}[`));
-  return [...new Set(faults.filter(({ key }) => isAbout(key)).map(formatDiagnostic))];
 }
 
 /** Diagnostics about whole files, which may contain a server that is missing. */

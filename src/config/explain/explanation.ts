@@ -58,6 +58,8 @@ export type ConnectionRow = {
   readonly lastError?: string;
   /** The variable that the server says it misses, and whether the host has it. */
   readonly missingVariable?: { readonly name: string; readonly isWithheld: boolean };
+  /** The step of connecting that failed before the server was reached. */
+  readonly stage?: 'command' | 'address' | 'tls';
   readonly era?: string;
   readonly protocolVersion?: string;
   readonly serverInfo?: { readonly name: string; readonly version: string };

@@ -6,7 +6,7 @@ import type { Configuration } from '../configuration.ts';
 import { workingDirectory } from '../expand/server-directory.ts';
 import { formatPosition } from '../files/diagnostics.ts';
 import { isProgramServer } from '../merge/merge-servers.ts';
-import type { ConfiguredServer, IgnoredServer } from '../model.ts';
+import type { ConfiguredServer, IgnoredServer, Scope } from '../model.ts';
 import {
   type ConnectionRow,
   formatLocation,
@@ -16,7 +16,6 @@ import {
 } from './explanation.ts';
 import { maskEntry } from './mask-entry.ts';
 
-/** What the next step depends on. */
 type Situation = {
   readonly configuration: Pick<Configuration, 'context' | 'settingsSources'>;
   readonly server: ConfiguredServer;
@@ -24,7 +23,7 @@ type Situation = {
   readonly connection: ConnectionRow | 'not asked';
 };
 
-/** What to do about a server: commands and edits as they are typed, the most likely first. */
+/** What to do about a server: a command or an edit each, the most likely first. */
 export function nextSteps(situation: Situation): string[] {
   const { configuration, server, missing } = situation;
   const { name, written, verdict, lost } = server;
@@ -47,36 +46,37 @@ export function nextSteps(situation: Situation): string[] {
           locationInSettings(configuration.settingsSources, verdict, ['serverSettings', name, 'disabled']),
         )}`,
       ];
-    case 'broken':
-      return [`fix it at ${formatPosition(verdict.fault.label, verdict.fault.position)}`];
+    case 'broken': {
+      const fix = `fix it at ${formatPosition(verdict.fault.label, verdict.fault.position)}`;
+      return [isWritable(written.scope) ? `${fix}, or remove it: ${removeCommand(server)}` : fix];
+    }
     case 'ready':
       return [
-        ...missing.flatMap((use) => fillIn(use, place)),
-        ...unlessMissing(situation),
-        ...uncovering(server),
-        ...waiting(lost, word),
+        ...missing.flatMap((use) => setReference(use, place)),
+        ...(missing.length > 0 ? [] : connectionSteps(situation)),
+        ...unshadow(server),
+        ...approvePending(lost, word),
       ];
   }
 }
 
-function unlessMissing({ configuration, missing, server, connection }: Situation): string[] {
-  if (missing.length > 0) return [];
+function connectionSteps({ configuration, server, connection }: Situation): string[] {
   if (connection === 'not asked')
-    return [`to see whether it answers: toolplane mcp doctor ${shellQuote(server.name)}`];
-  return connection.state === 'connected' ? [] : [connectionStep(server, connection, configuration)];
+    return [`to check whether it connects: toolplane mcp doctor ${shellQuote(server.name)}`];
+  return connection.state === 'connected' ? [] : [failureStep(server, connection, configuration)];
 }
 
-/** What to do about a name that only entries have which do not count. */
+/** What to do about a name that only ignored entries have. */
 export function stepsForIgnored(lost: readonly IgnoredServer[], managed = 'managed-mcp.json'): string[] {
-  return [...new Set(lost.flatMap((it) => stepForLoss(it, managed)))];
+  return [...new Set(lost.flatMap((it) => stepForIgnored(it, managed)))];
 }
 
-function stepForLoss({ written, why, winner }: IgnoredServer, managed: string): string[] {
+function stepForIgnored({ written, why, winner }: IgnoredServer, managed: string): string[] {
   const place = formatLocation(locationOf(written));
   switch (why) {
     case 'pending':
     case 'rejected':
-      return waiting([{ written, why }], shellQuote(written.name));
+      return approvePending([{ written, why }], shellQuote(written.name));
     case 'duplicate':
       return winner ? [`use "${winner.name}", which connects to the same server`] : [];
     case 'same-name':
@@ -90,8 +90,8 @@ function stepForLoss({ written, why, winner }: IgnoredServer, managed: string): 
   }
 }
 
-/** An entry of the project that would count if somebody approved it. */
-function waiting(lost: readonly IgnoredServer[], word: string): string[] {
+/** How to activate entries of the project that are pending approval. */
+function approvePending(lost: readonly IgnoredServer[], word: string): string[] {
   return lost
     .filter(({ why }) => why === 'pending')
     .map(({ written }) => {
@@ -100,67 +100,89 @@ function waiting(lost: readonly IgnoredServer[], word: string): string[] {
     });
 }
 
-/** The value itself belongs into the environment or into the store, never into the file. */
-function fillIn({ reference, where }: ReferenceRow, place: string): string[] {
+/** How to set a variable or secret. The value belongs in the environment or the secret store, never in the file. */
+function setReference({ reference, where }: ReferenceRow, place: string): string[] {
   const secret = /^\$\{secret:(.*)\}$/.exec(reference)?.[1];
   if (secret !== undefined) return [`set it: toolplane secret set ${shellQuote(secret)}`];
   const name = reference.slice(2, -1);
   const other = isCredentialName(name)
-    ? `or keep it for good: toolplane secret set ${name}, and write "\${secret:${name}}" in ${where} at ${place}`
+    ? `or store it: toolplane secret set ${name}, and write "\${secret:${name}}" in ${where} at ${place}`
     : `or give it a default: "\${${name}:-…}" in ${where} at ${place}`;
   return [`set it in this shell: export ${name}=…`, other];
 }
 
-/** What a person who meant another entry would do. */
-function uncovering({ name, written, lost }: ConfiguredServer): string[] {
-  const below = lost.find(({ why }) => why === 'shadowed');
-  if (below === undefined) return [];
-  const other = formatLocation(locationOf(below.written));
-  const isOurs = written.scope === 'local' || written.scope === 'project' || written.scope === 'user';
-  return isOurs && below.written.scope !== written.scope
-    ? [
-        `to use the one in ${other} instead: toolplane mcp remove ${shellQuote(name)} --scope ${written.scope}`,
-      ]
-    : [];
+/** How to use the entry that this one shadows. */
+function unshadow(server: ConfiguredServer): string[] {
+  const { written, lost } = server;
+  const shadowed = lost.find(({ why }) => why === 'shadowed')?.written;
+  if (shadowed === undefined || shadowed.scope === written.scope || !isWritable(written.scope)) return [];
+  return [`to use the one in ${formatLocation(locationOf(shadowed))} instead: ${removeCommand(server)}`];
 }
 
-/** What to do about a server that was dialled and did not come, by the kind of failure. */
-export function connectionStep(
+function isWritable(scope: Scope): boolean {
+  return scope === 'local' || scope === 'project' || scope === 'user';
+}
+
+function removeCommand({ name, written: { scope } }: ConfiguredServer): string {
+  return `toolplane mcp remove ${shellQuote(name)} --scope ${scope}`;
+}
+
+/** What to do about a server that could not be connected, by the kind of failure. */
+function failureStep(
   server: ConfiguredServer,
-  { code, missingVariable }: ConnectionFailure,
+  { code, missingVariable, stage }: ConnectionRow,
   configuration: Pick<Configuration, 'context'>,
 ): string {
   const { name, written } = server;
   const place = formatLocation(locationOf(written));
   if (missingVariable !== undefined) return variableStep(missingVariable, place);
+  if (stage === 'command') return commandStep(server, place);
+  if (stage === 'tls') return `check "url" and "tls" at ${place}; for a private CA, set "tls.ca"`;
   switch (code) {
     case 'unauthorized':
-      return `set "headers": { "Authorization": "Bearer \${TOKEN}" } at ${place} and export TOKEN=…, or check what they hold`;
+      return `set "headers": { "Authorization": "Bearer \${TOKEN}" } at ${place} and export TOKEN=…, or check the current value`;
     case 'spawn-failed':
-      return `if it needs variables of your shell, add -e NAME='\${NAME}' or "inheritEnv": ["NAME"] at ${place}: servers get only a limited environment; to run it with that: ${commandByHand(server, configuration)}`;
+      return `if it needs variables of your shell, add -e NAME='\${NAME}' or "inheritEnv": ["NAME"] at ${place}: servers get only a limited environment; to run it with that environment: ${commandByHand(server, configuration)}`;
     case 'timeout':
-      return `if it is only slow: set serverSettings.${name}.connectTimeoutMs (milliseconds) in your settings.json`;
+      return `if the server is slow to start, set serverSettings.${name}.connectTimeoutMs (milliseconds) in your settings.json`;
     case 'unreachable':
-      return `check "url", "type" and "headers" at ${place}, and that the server runs`;
+      return `check "url", "type" and "headers" at ${place}, and that the server is running`;
     default:
       return `fix it at ${place}`;
   }
 }
 
-/** What the failed attempt to connect left behind. */
-type ConnectionFailure = {
-  readonly code?: string | undefined;
-  readonly missingVariable?: MissingVariable | undefined;
-};
-
-/** The error itself explains why the variable is missing; the step is the edit of the entry. */
+/** The error names the variable; the step is the edit of the entry. */
 function variableStep({ name, isWithheld }: MissingVariable, place: string): string {
   const value = isWithheld ? `\${${name}}` : '…';
   const flag = isWithheld ? `-e ${name}='${value}'` : `-e ${name}=${value}`;
   return `add "env": { "${name}": "${value}" } at ${place}, which is ${flag} of toolplane mcp add`;
 }
 
-/** The command as it is typed in a shell to run the server where and with what the host runs it; secrets are masked. */
+/** The command cannot be executed: it is not installed, not on the PATH of servers, or contains its arguments. */
+function commandStep({ entry }: ConfiguredServer, place: string): string {
+  const command = entry && 'command' in entry ? (entry.command ?? '') : '';
+  if (/\s/.test(command)) return `move the arguments in "command" to "args" at ${place}`;
+  const program = command.replace(/^.*[\\/]/, '');
+  const product = PROVIDED_BY.get(program);
+  const install =
+    product === undefined ? `install ${program}` : `install ${product}, which provides ${program}`;
+  return `${install}, or set an absolute path in "command" at ${place}`;
+}
+
+/** The product to install for a common command. */
+const PROVIDED_BY: ReadonlyMap<string, string> = new Map([
+  ['npx', 'Node.js'],
+  ['npm', 'Node.js'],
+  ['node', 'Node.js'],
+  ['uvx', 'uv'],
+  ['bunx', 'Bun'],
+  ['python', 'Python'],
+  ['python3', 'Python'],
+  ['docker', 'Docker'],
+]);
+
+/** The shell command that runs the server in the directory and with the environment that the host gives it; secrets are masked. */
 function commandByHand(server: ConfiguredServer, configuration: Pick<Configuration, 'context'>): string {
   const { command, args, env, inheritEnv } = maskEntry(server.written.raw);
   const directory = otherDirectory(server, configuration);
@@ -178,7 +200,7 @@ function commandByHand(server: ConfiguredServer, configuration: Pick<Configurati
   return `${change}env -i ${[...variables, ...words].join(' ')}`;
 }
 
-/** Where the server runs, if that is not the directory the person works in. */
+/** The directory of the server, if it is not the working directory. */
 function otherDirectory(
   { written, entry }: ConfiguredServer,
   { context }: Pick<Configuration, 'context'>,
@@ -189,7 +211,7 @@ function otherDirectory(
   return directory === context.cwd ? undefined : directory;
 }
 
-/** A variable is one for a shell, too, and a flag is no name of a stranger's. */
+/** Quotes a word for a shell, except flags; a variable stays a variable. */
 function quoted(word: string): string {
   if (/^--?[\w-]+$/.test(word)) return word;
   return /^\$\{\w+\}$/.test(word) ? `"${word}"` : shellQuote(word);

@@ -2,14 +2,14 @@ import { shellQuote } from '../../base/text/display-text.ts';
 import type { ServerStatus } from '../../mcp/servers/server-status.ts';
 import type { Configuration } from '../configuration.ts';
 import { expandEntry, type Lookup, type Reference, withSettingsEnv } from '../expand/expand-entry.ts';
-import { formatDiagnostic } from '../files/diagnostics.ts';
+import { formatDiagnostic, formatKeyPath } from '../files/diagnostics.ts';
 import { managedSource } from '../merge/eligibility.ts';
 import { isProgramServer } from '../merge/merge-servers.ts';
-import type { ConfiguredServer, IgnoredServer, Verdict, WrittenServer } from '../model.ts';
+import type { ConfigDiagnostic, ConfiguredServer, IgnoredServer, Verdict, WrittenServer } from '../model.ts';
 import { type ConnectionRow, formatLocation, locationOf, type ReferenceRow } from './explanation.ts';
 import { nextSteps, stepsForIgnored } from './next-steps.ts';
 
-/** What is known about servers beside the configuration files. */
+/** What is known about a server besides the configuration files. */
 export type Observed = {
   /** Resolves `${…}`; without it references are not checked. */
   readonly lookup?: Lookup;
@@ -19,7 +19,8 @@ export type Observed = {
 
 /**
  * Everything that is known about one server name: where its entry comes from, which entries it shadows, whether it is
- * active or ignored and why, and what to do. `explain`, `doctor`, `list`, `get` and the start-up messages are views of it.
+ * active or ignored and why, its problems, and what to do. `explain`, `doctor`, `list`, `get` and the start-up messages
+ * are views of it.
  */
 export type ServerRecord = {
   readonly name: string;
@@ -33,6 +34,8 @@ export type ServerRecord = {
   readonly reason: string;
   /** What to do, the most likely step first: a command or an edit each. */
   readonly next: readonly string[];
+  /** Diagnostics about the entries and the settings of the name. */
+  readonly diagnostics: readonly ConfigDiagnostic[];
   /** The references of the entry, without their values. */
   readonly references: readonly ReferenceRow[];
   /** Why the entry cannot be used once its references are resolved. */
@@ -47,21 +50,28 @@ export function serverRecord(
   observed: Observed = {},
 ): ServerRecord {
   const server = configuration.merged.servers.find((it) => it.name === name);
-  if (!server) {
-    const ignored = configuration.merged.lost.filter(({ written }) => written.name === name);
-    return ignoredRecord(configuration, name, ignored);
-  }
-  const { uses: references, faults: expansionErrors } = expansionOf(server, configuration, observed.lookup);
-  const connection = observed.status ? connectionOf(observed.status) : 'not asked';
-  const state = stateOf(server.verdict, expansionErrors, connection);
+  if (server) return activeRecord(configuration, server, observed);
+  const ignored = configuration.merged.lost.filter(({ written }) => written.name === name);
+  return ignoredRecord(configuration, name, ignored);
+}
+
+function activeRecord(
+  configuration: Configuration,
+  server: ConfiguredServer,
+  { lookup, status }: Observed,
+): ServerRecord {
+  const { name } = server;
+  const { references, expansionErrors } = expansionOf(server, configuration, lookup);
+  const connection = status ? connectionOf(status) : 'not asked';
   const missing = references.filter(({ from }) => from === 'missing');
   return {
     name,
     server,
     ignored: server.lost,
-    state,
+    state: stateOf(server.verdict, expansionErrors, connection),
     reason: reasonOf(server, expansionErrors, connection),
     next: nextSteps({ configuration, server, missing, connection }),
+    diagnostics: diagnosticsOf(configuration, name),
     references,
     expansionErrors,
     connection,
@@ -70,7 +80,7 @@ export function serverRecord(
 
 /** The record of a name that only ignored entries have, or none. */
 export function ignoredRecord(
-  configuration: Pick<Configuration, 'sources'>,
+  configuration: Pick<Configuration, 'sources' | 'faults'>,
   name: string,
   ignored: readonly IgnoredServer[],
 ): ServerRecord {
@@ -82,10 +92,34 @@ export function ignoredRecord(
     state: first ? 'ignored' : 'unknown',
     reason: first ? ignoredReason(first, managed) : '',
     next: stepsForIgnored(ignored, managed),
+    diagnostics: diagnosticsOf(configuration, name),
     references: [],
     expansionErrors: [],
     connection: 'not asked',
   };
+}
+
+/**
+ * The records that a list shows, in the order of names: every server that has a name, and entries of the project that
+ * are pending or rejected while another entry has their name.
+ */
+export function listedRecords(
+  configuration: Configuration,
+  observe: (name: string) => Observed,
+): (ServerRecord & { readonly server: ConfiguredServer })[] {
+  const active = configuration.merged.servers.map((server) => ({
+    ...activeRecord(configuration, server, observe(server.name)),
+    server,
+  }));
+  const undecided = ignoredEntries(configuration).flatMap(({ written, why, winner }) => {
+    if (why !== 'pending' && why !== 'rejected') return [];
+    const choice = configuration.approvals.ofServer(written) === 'changed' ? 'changed' : 'new';
+    const verdict: Verdict = why === 'pending' ? { kind: why, choice } : { kind: why };
+    const server = { name: written.name, written, verdict, settled: [], lost: [] };
+    const ignored = winner ? [{ written, why, winner }] : [];
+    return [{ ...activeRecord(configuration, server, {}), server, ignored }];
+  });
+  return [...active, ...undecided].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
 /** Every name that is configured, in the order of names. */
@@ -99,8 +133,29 @@ export function ignoredEntries({ merged }: Pick<Configuration, 'merged'>): Ignor
   return [...merged.servers.flatMap(({ lost }) => lost), ...merged.lost];
 }
 
+/** Whether the server can be used as far as is known. */
+export function isUsable({ state }: Pick<ServerRecord, 'state'>): boolean {
+  return state === 'ready' || state === 'connected';
+}
+
+/** Whether the server needs a fix. Pending, rejected and disabled servers wait for a decision of the user instead. */
+export function isFailing({ state }: Pick<ServerRecord, 'state'>): boolean {
+  return state === 'failed' || state === 'blocked' || state === 'broken';
+}
+
 /** State and reason in a few words, as lists of servers show them, such as `pending approval: toolplane mcp approve docs`. */
-export function shortStatus({ state, reason, next, connection, server }: ServerRecord): string {
+export function shortStatus({
+  name,
+  server,
+  ignored,
+  state,
+  reason,
+  next,
+  connection,
+}: ServerRecord): string {
+  const approve = `toolplane mcp approve ${shellQuote(name)}`;
+  const instead = ignored.find(({ written }) => written === server?.written)?.winner;
+  const active = instead ? ` (until then, ${entryPlace(instead)} is active)` : '';
   switch (state) {
     case 'connected': {
       const { tools = 0 } = connection as ConnectionRow;
@@ -108,17 +163,17 @@ export function shortStatus({ state, reason, next, connection, server }: ServerR
     }
     case 'pending': {
       const isChanged = server?.verdict.kind === 'pending' && server.verdict.choice === 'changed';
-      return `${isChanged ? 'changed since you approved it' : 'pending approval'}: ${approveCommand(server?.name ?? '')}`;
+      return `${isChanged ? 'changed since you approved it' : 'pending approval'}: ${approve}${active}`;
     }
     case 'rejected':
-      return `rejected; to undo: ${approveCommand(server?.name ?? '')}`;
+      return `rejected; to undo: ${approve}${active}`;
     case 'failed':
       return `${connection === 'not asked' ? 'cannot be started' : 'failed'}: ${reason}`;
     case 'blocked':
     case 'broken':
       return `${state}: ${reason}`;
     case 'ignored':
-      return `ignored: ${reason}; ${next[0] ?? ''}`.replace(/; $/, '');
+      return [`ignored: ${reason}`, ...next.slice(0, 1)].join('; ');
     case 'disabled':
       return reason;
     case 'ready':
@@ -127,27 +182,12 @@ export function shortStatus({ state, reason, next, connection, server }: ServerR
   }
 }
 
-/** The same for a server that was not contacted. */
-export function verdictStatus(server: ConfiguredServer): string {
-  return shortStatus({
-    name: server.name,
-    server,
-    ignored: server.lost,
-    state: server.verdict.kind,
-    reason: reasonOf(server, [], 'not asked'),
-    next: [],
-    references: [],
-    expansionErrors: [],
-    connection: 'not asked',
-  });
-}
-
 /** One sentence with the server's name: what it is now and why. */
 export function formatAnswer(record: ServerRecord): string {
   const { name, server, state, reason, ignored } = record;
   if (state === 'unknown') return `There is no server "${name}" here.`;
   if (state === 'ignored') return `"${name}" in ${ignoredPlace(record)} is ignored: ${reason}.`;
-  if (state !== 'ready' && state !== 'connected') {
+  if (!isUsable(record)) {
     const outcome = outcomeOf(record);
     return `"${name}" ${outcome.startsWith('not ') ? 'is ' : ''}${outcome}: ${reason}.`;
   }
@@ -170,7 +210,7 @@ export function formatSummary(record: ServerRecord): string {
 /** The same without the server's name; undefined if nothing keeps the server from being started, or there is none. */
 export function formatReason(record: ServerRecord): string | undefined {
   const { state, reason } = record;
-  if (state === 'ready' || state === 'connected' || state === 'unknown') return undefined;
+  if (isUsable(record) || state === 'unknown') return undefined;
   if (state === 'ignored')
     return withFirstStep(`its entry in ${ignoredPlace(record)} is ignored: ${reason}`, record);
   return withFirstStep(`${outcomeOf(record)}: ${reason}`, record);
@@ -188,10 +228,6 @@ function ignoredPlace({ ignored: [first] }: ServerRecord): string {
 
 function withFirstStep(text: string, { next }: ServerRecord): string {
   return [text, ...next.slice(0, 1)].join('; ');
-}
-
-function approveCommand(name: string): string {
-  return `toolplane mcp approve ${shellQuote(name)}`;
 }
 
 function stateOf(
@@ -277,35 +313,50 @@ function entryPlace(written: WrittenServer): string {
   return `${formatLocation(locationOf(written))} (${written.scope})`;
 }
 
-/** What the references of an entry resolve to, without any value, and why the entry cannot be used then. */
+/** Diagnostics about entries and settings of the name, each text once. */
+function diagnosticsOf({ faults }: Pick<Configuration, 'faults'>, name: string): ConfigDiagnostic[] {
+  const keys = ['mcpServers', 'serverSettings'].map((map) => formatKeyPath([map, name]));
+  const isAbout = (key = '') =>
+    keys.some((own) => key === own || key.startsWith(`${own}.`) || key.startsWith(`${own}[`));
+  const own = faults.filter(({ key }) => isAbout(key));
+  return [...new Map(own.map((it) => [formatDiagnostic(it), it])).values()];
+}
+
+/** The references of an entry, without their values, and why the entry cannot be used once they are resolved. */
 function expansionOf(
   { name, written, entry }: ConfiguredServer,
   configuration: Pick<Configuration, 'policy' | 'settings' | 'settingsSources' | 'context'>,
   lookup: Lookup | undefined,
-): { readonly uses: readonly ReferenceRow[]; readonly faults: readonly string[] } {
+): Pick<ServerRecord, 'references' | 'expansionErrors'> {
   // Entries of connectors are taken literally.
   if (lookup === undefined || entry === undefined || written.scope === 'connector')
-    return { uses: [], faults: [] };
+    return { references: [], expansionErrors: [] };
   const expanded = expandEntry(entry, lookup);
-  const uses = expanded.uses.map(({ where, from, ...use }) => ({ where, reference: referenceOf(use), from }));
-  if (expanded.kind === 'faulty') return { uses, faults: expanded.faults };
+  const references = expanded.uses.map(({ where, from, ...use }) => ({
+    where,
+    reference: referenceOf(use),
+    from,
+  }));
+  if (expanded.kind === 'faulty') return { references, expansionErrors: expanded.faults };
   const { policy } = configuration;
   const isBlocked = policy.judge(name, entry).kind === 'forbidden';
   const rule = isBlocked ? undefined : policy.forbids(name, withSettingsEnv(expanded.entry, configuration));
-  return { uses, faults: rule === undefined ? [] : [`policy forbids the resolved entry: ${rule}`] };
+  const expansionErrors = rule === undefined ? [] : [`policy forbids the resolved entry: ${rule}`];
+  return { references, expansionErrors };
 }
 
 function referenceOf({ kind, name }: Pick<Reference, 'kind' | 'name'>): string {
   return kind === 'secret' ? `\${secret:${name}}` : `\${${name}}`;
 }
 
-/** The result of connecting, as people read it. */
+/** The result of connecting. */
 function connectionOf(status: ServerStatus): ConnectionRow {
   const { state, cause, era, protocolVersion, serverInfo, tools, stderr } = status;
   return {
     state,
     ...(cause && { code: cause.code, lastError: cause.detail }),
     ...(cause?.missingVariable && { missingVariable: cause.missingVariable }),
+    ...(cause?.stage && { stage: cause.stage }),
     ...(era && { era }),
     ...(protocolVersion !== undefined && { protocolVersion }),
     ...(serverInfo && { serverInfo }),

@@ -252,8 +252,19 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const isNumber = (value: unknown): value is number => typeof value === 'number';
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 
+/** The step of connecting that failed, before the server received a request. */
+export type ConnectStage = 'command' | 'address' | 'tls';
+
+/** The step that failed; undefined if the server was reached, or the failure does not show it. */
+export function failedStage(failure: unknown): ConnectStage | undefined {
+  const { code = '', syscall = '' } = readFailure(failure);
+  if (syscall.startsWith('spawn')) return 'command';
+  return Object.hasOwn(NETWORK_ERRORS, code) ? NETWORK_ERRORS[code]?.stage : undefined;
+}
+
 type NetworkError = {
   readonly code: HostErrorCode;
+  readonly stage?: ConnectStage;
   readonly fault: string;
   readonly isTerminal: boolean;
   readonly hasRun: 'no' | 'maybe';
@@ -261,9 +272,17 @@ type NetworkError = {
 
 const away = (detail: string, hasRun: 'no' | 'maybe'): NetworkError => ({
   code: 'unreachable',
+  stage: 'address',
   fault: detail,
   isTerminal: true,
   hasRun,
+});
+/** The server took the request and stopped responding. */
+const stalled = (detail: string): NetworkError => ({
+  code: 'unreachable',
+  fault: detail,
+  isTerminal: true,
+  hasRun: 'maybe',
 });
 const cut = (detail: string): NetworkError => ({
   code: 'closed',
@@ -273,6 +292,7 @@ const cut = (detail: string): NetworkError => ({
 });
 const certificate = (detail: string): NetworkError => ({
   code: 'unreachable',
+  stage: 'tls',
   fault: detail,
   isTerminal: false,
   hasRun: 'no',
@@ -292,11 +312,10 @@ export const NETWORK_ERRORS: Readonly<Record<string, NetworkError>> = {
   ENETUNREACH: away('there is no way to its network; check the network', 'maybe'),
   UND_ERR_CONNECT_TIMEOUT: away('its host does not answer; check "url" and the network', 'no'),
   ETIMEDOUT: away('its host stopped answering; check the network', 'maybe'),
-  UND_ERR_HEADERS_TIMEOUT: away(
+  UND_ERR_HEADERS_TIMEOUT: stalled(
     'it took the request and never answered; see whether the server still runs',
-    'maybe',
   ),
-  UND_ERR_BODY_TIMEOUT: away('its answer stopped in the middle; see whether the server still runs', 'maybe'),
+  UND_ERR_BODY_TIMEOUT: stalled('its answer stopped in the middle; see whether the server still runs'),
   ECONNRESET: cut('the connection was reset; see whether the server still runs'),
   ECONNABORTED: cut('the connection was given up; see whether the server still runs'),
   EPIPE: cut('the connection broke while we wrote; see whether the server still runs'),

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
+import { type ConnectStage, failedStage } from '../errors/classify-failure.ts';
 import { HostError, type HostErrorCode } from '../errors/host-error.ts';
 import type { MissingVariable } from '../transports/stdio/server-environment.ts';
 import {
@@ -304,6 +305,7 @@ export type ConnectFailure = {
   readonly retryAfterMs?: number;
   /** The environment variable that its process says it misses. */
   readonly missingVariable?: MissingVariable;
+  readonly stage?: ConnectStage;
 };
 
 export function toConnectFailure(failure: unknown): ConnectFailure {
@@ -312,12 +314,14 @@ export function toConnectFailure(failure: unknown): ConnectFailure {
     return { code: 'unreachable', message, detail: message, retry: 'later' };
   }
   const { code, message, detail, retryAfterMs, missingVariable } = failure;
+  const stage = failedStage(failure);
   return {
     code,
     message,
     detail,
     retry: isCommandMissing(failure) ? 'never' : (RETRIES[code] ?? 'later'),
     ...(missingVariable && { missingVariable }),
+    ...(stage && { stage }),
     ...(retryAfterMs !== undefined && { retryAfterMs: Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) }),
   };
 }

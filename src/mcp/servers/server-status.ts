@@ -74,6 +74,11 @@ export type ServerStatus = {
      * it on.
      */
     readonly missingVariable?: { readonly name: string; readonly isWithheld: boolean };
+    /**
+     * The step of connecting that failed: the command cannot be executed, the address cannot be reached, or the TLS
+     * handshake failed. Undefined if the server was reached.
+     */
+    readonly stage?: 'command' | 'address' | 'tls';
   };
   /** Time of the next reconnect, in milliseconds since 1970. */
   readonly nextRetryAt?: number;
@@ -109,6 +114,7 @@ export function statusOf(state: ServerState, stderr: readonly string[] = state.s
         message: cause.message,
         detail: cause.detail,
         ...(cause.missingVariable && { missingVariable: cause.missingVariable }),
+        ...(cause.stage && { stage: cause.stage }),
       },
     }),
     ...(nextRetryAt !== undefined && { nextRetryAt }),

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { leftText } from '../../../src/cli/mcp/remove.ts';
-import type { ConfiguredServer, Verdict } from '../../../src/config/model.ts';
+import { readConfiguration } from '../../../src/config/configuration.ts';
+import { serverRecord } from '../../../src/config/explain/server-record.ts';
 import { localFile, mcpPlace, projectFile, userFile } from '../support/mcp-place.ts';
 
 describe('remove', () => {
-  test('the entry goes, everything else in the file stays, and it is said what counts', async () => {
+  test('removes the entry, keeps everything else in the file, and reports the active entry', async () => {
     const place = mcpPlace();
     place.write(userFile(place), { mcpServers: { x: { command: 'lower' } } });
     place.write(
@@ -20,7 +21,7 @@ describe('remove', () => {
     const removed = await place.mcp('remove', 'x', '-s', 'project');
     expect(removed).toMatchObject({ code: 0, stderr: '' });
     expect(removed.stdout).toMatch(
-      /^removed x \(stdio: run\) from project, \.mcp\.json:3:\d+\n {2}the entry in user, ~\/\.toolplane\/settings\.json:\d+:\d+ \(stdio: lower\) is still active\n$/,
+      /^removed x \(stdio: run\) from project, \.mcp\.json:3:\d+\n {2}the entry in user, ~\/\.toolplane\/settings\.json:\d+:\d+ \(stdio: lower\) is active\n$/,
     );
     const text = readFileSync(projectFile(place), 'utf8');
     expect(text).toContain('// ours');
@@ -38,7 +39,7 @@ describe('remove', () => {
     });
   });
 
-  test('a broken entry can be removed; what is not there, or nobody here may remove, is told', async () => {
+  test('removes a broken entry; refuses unknown names and entries of plugins', async () => {
     const place = mcpPlace();
     place.write(localFile(place), { mcpServers: { bad: { command: 3 } } });
     place.write(userFile(place), {
@@ -71,46 +72,23 @@ describe('remove', () => {
   });
 });
 
-describe('left text', () => {
-  function having(path?: string, verdict: Verdict = { kind: 'ready' }) {
-    const written = { name: 'x', scope: 'local', label: `${path}`, raw: { command: 'run' } } as const;
-    const server: ConfiguredServer = {
-      name: 'x',
-      written: { ...written, path: `${path}` },
-      verdict,
-      settled: [],
-      lost: [],
-    };
-    return { merged: { servers: path === undefined ? [] : [server], lost: [], faults: [] } };
-  }
-
-  test.each([
-    [
-      'another one has the name',
-      having('/a'),
-      having('/b'),
-      'the entry in local, /b (stdio: run) is now active',
-    ],
-    [
-      'the one that has it stays',
-      having('/a'),
-      having('/a'),
-      'the entry in local, /a (stdio: run) is still active',
-    ],
-    ['nothing is left', having('/a'), having(), 'no server is named "x" now'],
-    [
-      'one that does not count stays',
-      having('/a', { kind: 'rejected' }),
-      having('/a', { kind: 'rejected' }),
-      'the entry in local, /a (stdio: run) still has the name: rejected; to undo: toolplane mcp approve x',
-    ],
-    [
-      'another one has it and is off',
-      having('/b'),
-      having('/a', { kind: 'disabled', label: 's' }),
-      'the entry in local, /a (stdio: run) now has the name: disabled in s',
-    ],
-  ])('where %s, that is said', (_, before, after, text) => {
-    expect(leftText(before, after, 'x')).toBe(text);
-  });
+test.each([
+  ['no entry has the name', undefined, 'no server is named "x" now'],
+  ['another entry is active', { kind: 'ready' }, 'the entry in local, /a (stdio: run) is active'],
+  [
+    'a rejected entry has the name',
+    { kind: 'rejected' },
+    'the entry in local, /a (stdio: run) has the name: rejected; to undo: toolplane mcp approve x',
+  ],
+  [
+    'a disabled entry has the name',
+    { kind: 'disabled', label: 's' },
+    'the entry in local, /a (stdio: run) has the name: disabled in s',
+  ],
+] as const)('if %s after the removal, the answer says so', async (_, verdict, text) => {
+  const written = { name: 'x', scope: 'local', label: '/a', path: '/a', raw: { command: 'run' } } as const;
+  const servers = verdict ? [{ name: 'x', written, verdict, settled: [], lost: [] }] : [];
+  const configuration = await readConfiguration(mcpPlace().world());
+  const merged = { servers, lost: [], faults: [] };
+  expect(leftText(serverRecord({ ...configuration, merged }, 'x'))).toBe(text);
 });

@@ -25,7 +25,7 @@ function three(): ConfigPlace {
   return place;
 }
 
-test('every source is told, the highest first, with who counts and why the others do not (R166)', async () => {
+test('lists every source by precedence, the active entry, and why the others are ignored (R166)', async () => {
   const place = three();
   await approve(place);
   const told = explainServer(await readConfiguration(place.world()), 'x');
@@ -51,7 +51,7 @@ test('every source is told, the highest first, with who counts and why the other
   );
 });
 
-test('what nobody approved takes no name, and it is told how to approve it (R169, C18)', async () => {
+test('an entry that is not approved does not shadow others, and the next step approves it (R169, C18)', async () => {
   const place = three();
   const told = explainServer(await readConfiguration(place.world()), 'x');
   expect(told).toMatchObject({ status: 'usable', winner: { scope: 'user' } });
@@ -59,7 +59,7 @@ test('what nobody approved takes no name, and it is told how to approve it (R169
   expect(told.next.some((step) => step.endsWith('toolplane mcp approve x'))).toBe(true);
 });
 
-test('an entry that changed since it was approved is told from a new one, with the hash of what it is now', async () => {
+test('distinguishes a changed entry from a new one, with the hash of its content', async () => {
   const place = configPlace();
   const path = place.write(join(place.project, '.mcp.json'), { mcpServers: { x: node('a.js') } });
   const before = explainServer(await readConfiguration(place.world()), 'x');
@@ -72,7 +72,7 @@ test('an entry that changed since it was approved is told from a new one, with t
   expect(after).toMatchObject({ status: 'unusable', verdict: 'pending' });
 });
 
-test('in a trusted repository nothing waits, and a rejection still counts', async () => {
+test('in a trusted repository nothing is pending, and a rejection still applies', async () => {
   const place = configPlace();
   place.write(join(place.project, '.mcp.json'), { mcpServers: { x: node('a.js'), y: node('b.js') } });
   const { sources } = await readConfiguration(place.world());
@@ -90,7 +90,7 @@ test('in a trusted repository nothing waits, and a rejection still counts', asyn
   });
 });
 
-test('a missing variable is named with its place, and no value of another is shown', async () => {
+test('names a missing variable and its place, and shows no values', async () => {
   const place = configPlace();
   place.write(join(place.home, 'settings.json'), {
     mcpServers: {
@@ -122,7 +122,7 @@ test('a missing variable is named with its place, and no value of another is sho
   expect(JSON.stringify(told)).not.toContain('very-secret');
 });
 
-test('what is put in can lead where policy forbids, which is told before anything is dialled', async () => {
+test('reports a resolved entry that policy forbids, before connecting', async () => {
   const place = configPlace();
   place.write(join(place.managed, 'managed-settings.json'), {
     deniedMcpServers: [{ serverUrl: 'https://bad.example/*' }],
@@ -148,15 +148,15 @@ test.each([
     { mcpServers: { x: node('a.js') }, serverSettings: { x: { disabled: true } } },
     'remove "disabled" of serverSettings.x in ',
   ],
-])('a server that is %s says what to edit, and where', async (verdict, settings, step) => {
+])('the next step of a server that is %s is an edit with its location', async (verdict, settings, step) => {
   const place = configPlace();
   place.write(join(place.home, 'settings.json'), settings);
   const told = explainServer(await readConfiguration(place.world()), 'x', { lookup });
   expect(told).toMatchObject({ verdict, status: 'unusable' });
-  expect(told.next[0]).toMatch(new RegExp(`^${step}.*settings\\.json:\\d+:\\d+$`));
+  expect(told.next[0]).toMatch(new RegExp(`^${step}.*settings\\.json:\\d+:\\d+(, or remove it: .*)?$`));
 });
 
-test('a name that nobody wrote is compared with those there are, and files that hide something are named', async () => {
+test('an unknown name gets a suggestion, and unreadable files are listed', async () => {
   const place = configPlace();
   place.write(join(place.home, 'settings.json'), { mcpServers: { GitHub: node('a.js') } });
   place.write(join(place.project, '.mcp.json'), '{ "mcpServers": { "y": 1 "z": 2 } }');
@@ -197,7 +197,7 @@ test.each([
   ],
   ['timeout', failed('timeout'), 'unusable', /serverSettings\.x\.connectTimeoutMs/],
   ['unreachable', failed('unreachable'), 'unusable', /^check "url"/],
-])('what came of a dial: %s', async (_, live, status, step) => {
+])('the next step after connecting: %s', async (_, live, status, step) => {
   const place = configPlace();
   place.write(join(place.home, 'settings.json'), { mcpServers: { x: node('a.js') } });
   const told = explainServer(await readConfiguration(place.world()), 'x', { lookup, status: live });
@@ -216,21 +216,24 @@ test.each([
   [{ cwd: '${TOOLPLANE_PROJECT_DIR}' }, 'user', /: env -i /],
   [{ inheritEnv: ['FOO'], env: { BAR: '${BAR}' } }, 'local', / FOO="\$FOO" BAR="\$\{BAR\}" node a\.js$/],
   [{ args: ['${TOOLPLANE_PROJECT_DIR}'] }, 'local', / node \/\S*$/],
-] as const)('a server is run by hand as the host runs it: %j of scope %s', async (more, scope, step) => {
-  const place = configPlace();
-  const path =
-    scope === 'user'
-      ? join(place.home, 'settings.json')
-      : join(place.project, '.toolplane/settings.local.json');
-  place.write(path, { mcpServers: { x: { ...node('a.js'), ...more } } });
-  await approve(place);
-  const known = { variable: () => 'v', secret: () => undefined };
-  const told = explainServer(await readConfiguration(place.world()), 'x', {
-    lookup: known,
-    status: failed('spawn-failed'),
-  });
-  expect(told.next[0]).toMatch(step);
-});
+] as const)(
+  'the command to run a server by hand uses its directory and environment: %j of scope %s',
+  async (more, scope, step) => {
+    const place = configPlace();
+    const path =
+      scope === 'user'
+        ? join(place.home, 'settings.json')
+        : join(place.project, '.toolplane/settings.local.json');
+    place.write(path, { mcpServers: { x: { ...node('a.js'), ...more } } });
+    await approve(place);
+    const known = { variable: () => 'v', secret: () => undefined };
+    const told = explainServer(await readConfiguration(place.world()), 'x', {
+      lookup: known,
+      status: failed('spawn-failed'),
+    });
+    expect(told.next[0]).toMatch(step);
+  },
+);
 
 test.each([
   [
@@ -241,21 +244,18 @@ test.each([
     false,
     'add "env": { "A_KEY": "…" } at ~/.toolplane/settings.json:3:5, which is -e A_KEY=… of toolplane mcp add',
   ],
-])(
-  'the next step about a variable that a server misses is the edit, withheld: %s',
-  async (isWithheld, step) => {
-    const place = configPlace();
-    place.write(join(place.home, 'settings.json'), { mcpServers: { x: node('/a.js') } });
-    const missingVariable = { name: 'A_KEY', isWithheld };
-    const live = status({
-      cause: { code: 'spawn-failed', message: 'it ended', detail: 'it ended', missingVariable },
-    });
-    const told = explainServer(await readConfiguration(place.world()), 'x', { lookup, status: live });
-    expect(told.next).toEqual([step]);
-  },
-);
+])('the next step for a missing environment variable is the edit, withheld: %s', async (isWithheld, step) => {
+  const place = configPlace();
+  place.write(join(place.home, 'settings.json'), { mcpServers: { x: node('/a.js') } });
+  const missingVariable = { name: 'A_KEY', isWithheld };
+  const live = status({
+    cause: { code: 'spawn-failed', message: 'it ended', detail: 'it ended', missingVariable },
+  });
+  const told = explainServer(await readConfiguration(place.world()), 'x', { lookup, status: live });
+  expect(told.next).toEqual([step]);
+});
 
-test('a rule that forbids is shown as it is written, with its place', async () => {
+test('shows the policy rule that forbids a server, with its location', async () => {
   const place = configPlace();
   const path = join(place.managed, 'managed-settings.json');
   place.write(path, '{ "deniedMcpServers": [{ "serverName": "y" }, { "serverName": "x" }] }');
@@ -266,7 +266,7 @@ test('a rule that forbids is shown as it is written, with its place', async () =
   });
 });
 
-test('an allow list that names the server is told', async () => {
+test('names the allow list that contains the server', async () => {
   const place = configPlace();
   const path = place.write(join(place.managed, 'managed-settings.json'), {
     allowedMcpServers: [{ serverName: 'x' }],
@@ -283,7 +283,7 @@ test('an allow list that names the server is told', async () => {
   });
 });
 
-test('a managed file that excludes a server is its policy, and of its own servers too', async () => {
+test('a managed file is the policy of the servers it excludes and of its own', async () => {
   const place = configPlace();
   const path = place.write(join(place.managed, 'managed-mcp.json'), { mcpServers: { own: node('a.js') } });
   place.write(join(place.home, 'settings.json'), { mcpServers: { x: node('a.js') } });

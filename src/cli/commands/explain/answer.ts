@@ -11,15 +11,14 @@ import { explainTimeout } from '../../../config/explain/explain-timeout.ts';
 import { explainTool, type LiveTools, namedTools } from '../../../config/explain/explain-tool.ts';
 import type { Explanation, ServerExplanation } from '../../../config/explain/explanation.ts';
 import { resolveTool } from '../../../config/explain/resolve-tool.ts';
-import { type Observed, serverNames } from '../../../config/explain/server-record.ts';
+import { serverNames } from '../../../config/explain/server-record.ts';
 import type { ConfigFlags } from '../../../config/sources/source-types.ts';
-import type { ServerStatus } from '../../../mcp/servers/server-status.ts';
 import { absolutePath } from '../../../permissions/path.ts';
 import { parseRule, policyRules, type Rule } from '../../../permissions/rule.ts';
 import { subjectMember } from '../../../permissions/subject.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import { isMcpToolName, mcpServerRule } from '../../../protocol/tool-name.ts';
-import { createLookup } from '../../mcp/health.ts';
+import type { Observe } from '../../mcp/session.ts';
 import type { Piece } from '../../terminal/render.ts';
 import { permissionText, serversText, serverText, timeoutText, toolText } from './views.ts';
 
@@ -42,7 +41,7 @@ export type ExplainRequest = {
 
 /** What connecting to servers showed. */
 export type Asked = {
-  readonly statuses: Readonly<Record<string, ServerStatus>>;
+  readonly observe: Observe;
   readonly live?: LiveTools;
   /** The arguments as a session sees them. */
   readonly call?: RealCall;
@@ -60,21 +59,17 @@ export function explainRequest(
   request: ExplainRequest,
   asked: Asked,
 ): Explained {
-  const lookup = createLookup(configuration);
-  const beside = (name: string): Observed => {
-    const status = Object.hasOwn(asked.statuses, name) ? asked.statuses[name] : undefined;
-    return { lookup, ...(status && { status }) };
-  };
+  const { observe } = asked;
   if (request.name === undefined) {
     const servers = serverNames(configuration).map((name) =>
-      explainServer(configuration, name, beside(name)),
+      explainServer(configuration, name, observe(name)),
     );
     return { document: { servers }, pieces: serversText(servers), code: 0 };
   }
   const { name, more } = request;
   switch (request.about) {
     case 'server':
-      return explained(explainServer(configuration, name, beside(name)), serverText);
+      return explained(explainServer(configuration, name, observe(name)), serverText);
     case 'timeout':
       return explained(explainTimeout(configuration, name, more), timeoutText);
     case 'permission':
@@ -93,11 +88,8 @@ export function explainRequest(
       const whole = toolName(request);
       const { server } = resolveTool(configuration, whole, asked.live && namedTools(asked.live));
       const live = asked.live ?? { tools: [], builtIns: BUILT_IN_NAMES };
-      const about = { ...(server === undefined ? { lookup } : beside(server)), live };
-      return explained(
-        explainTool(configuration, whole, { ...about, rules: rulesOf(configuration) }),
-        toolText,
-      );
+      const observed = { ...observe(server ?? ''), live, rules: rulesOf(configuration) };
+      return explained(explainTool(configuration, whole, observed), toolText);
     }
   }
 }

@@ -4,11 +4,9 @@ import { type Configuration, readConfiguration } from '../../../config/configura
 import { resolveTool } from '../../../config/explain/resolve-tool.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
 import { addJsonFlag, collect, formatOf, settingSources } from '../../flags/flag-values.ts';
-import { withHost } from '../../host/with-host.ts';
-import { freshConfiguration, inSession, readyEntries, type Session } from '../../mcp/session.ts';
+import { freshConfiguration, inSession, type Session, withObserved } from '../../mcp/session.ts';
 import { ExitCode, UsageError } from '../../output/failure.ts';
 import {
-  type Asked,
   BUILT_IN_NAMES,
   type ExplainRequest,
   explainRequest,
@@ -138,26 +136,16 @@ export function startExplain(asks: ExplainRequest, env: NodeJS.ProcessEnv): Prom
   return inSession(asks.format, env, async (session) => {
     const request = withWrittenCall(asks);
     const configuration = await configurationOf(session, request);
-    const servers = readyEntries(serversToAsk(configuration, request));
     const call = await realCall(configuration, request);
-    const answer = (asked: Asked) =>
-      print(session, explainRequest(configuration, request, { ...asked, call }));
-    if (Object.keys(servers).length === 0) return answer({ statuses: {} });
-    const needed = { servers, configuration, format: request.format };
-    return withHost(needed, env, async ({ host, warnings }) => {
-      const statuses = host.status();
-      if (request.about !== 'tool') return answer({ statuses });
-      const listed = await host.listTools();
-      const tools = listed.filter(({ server }) => statuses[server]?.state === 'connected');
-      return answer({
-        statuses,
-        live: liveTools(
-          servers,
-          { tools, warnings },
-          resolveTool(configuration, toolName(request)).name,
-          env,
-        ),
-      });
+    const servers = serversToAsk(configuration, request);
+    return withObserved(session, configuration, servers, async (observe, connected) => {
+      const live =
+        connected && request.about === 'tool'
+          ? await liveTools(connected, resolveTool(configuration, toolName(request)).name, env)
+          : undefined;
+      const explained = explainRequest(configuration, request, { observe, call, ...(live && { live }) });
+      await session.answer(explained);
+      return explained.code;
     });
   });
 }
@@ -182,12 +170,4 @@ function configurationOf(
   return about === 'server' && connects
     ? freshConfiguration(session, wanted)
     : readConfiguration(session.context, wanted);
-}
-
-async function print(
-  session: Session,
-  { document, pieces, code }: ReturnType<typeof explainRequest>,
-): Promise<number> {
-  await session.answer({ document, pieces });
-  return code;
 }

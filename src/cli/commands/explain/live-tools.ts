@@ -1,9 +1,7 @@
 import type { Configuration } from '../../../config/configuration.ts';
 import type { DroppedTool, LiveTools } from '../../../config/explain/explain-tool.ts';
 import { resolveTool } from '../../../config/explain/resolve-tool.ts';
-import { serverRecord } from '../../../config/explain/server-record.ts';
 import type { ConfiguredServer } from '../../../config/model.ts';
-import type { HostTool } from '../../../host/host-options.ts';
 import { assemble } from '../../../pool/assemble.ts';
 import { toolBudget } from '../../../pool/disclosure.ts';
 import { isUnremarkablyNew } from '../../../pool/pinning/tool-change.ts';
@@ -12,29 +10,25 @@ import { nearestToolName } from '../../../pool/search/search-pool.ts';
 import { tokenCost } from '../../../pool/token-cost.ts';
 import type { ServerMap } from '../../flags/server-flags.ts';
 import { changedTools, formatChange, type Warning } from '../../host/with-host.ts';
-import { createLookup } from '../../mcp/health.ts';
+import { type ConnectedServers, connectedTools } from '../../mcp/session.ts';
 import { formatCount } from '../../output/format.ts';
 import { formatRenamed } from '../tools/report.ts';
 import { BUILT_IN_NAMES, type ExplainRequest, toolName } from './answer.ts';
 
-/** The servers to connect to for the explanation: those that are ready and have all references set. */
+/** The servers that the explanation is about. */
 export function serversToAsk(
-  configuration: Configuration,
+  { merged }: Pick<Configuration, 'merged'>,
   request: ExplainRequest,
 ): readonly ConfiguredServer[] {
-  const { merged } = configuration;
+  const { servers } = merged;
   if (!request.connects || request.name === undefined) return [];
-  const lookup = createLookup(configuration);
-  const ready = merged.servers.filter(
-    (it) => serverRecord(configuration, it.name, { lookup }).state === 'ready',
-  );
-  if (request.about === 'server') return ready.filter(({ name }) => name === request.name);
+  if (request.about === 'server') return servers.filter(({ name }) => name === request.name);
   if (request.about !== 'tool') return [];
   const whole = toolName(request);
   const { server } = resolveTool({ merged }, whole);
-  if (server !== undefined) return ready.filter(({ name }) => name === server);
+  if (server !== undefined) return servers.filter(({ name }) => name === server);
   // The server of a tool's own name or alias is not known.
-  return BUILT_IN_NAMES.includes(whole) ? [] : ready;
+  return BUILT_IN_NAMES.includes(whole) ? [] : servers;
 }
 
 /** Maximum length of a tool name for most models. */
@@ -43,12 +37,12 @@ const MAX_NAME = 128;
 const WINDOW = 200_000;
 
 /** The tools of the connected servers, with token cost and disclosure. */
-export function liveTools(
-  entries: ServerMap,
-  { tools, warnings }: { readonly tools: readonly HostTool[]; readonly warnings: readonly Warning[] },
+export async function liveTools(
+  { host, warnings, entries }: ConnectedServers,
   wanted: string,
   env: NodeJS.ProcessEnv,
-): LiveTools {
+): Promise<LiveTools> {
+  const tools = await connectedTools(host);
   const servers = Map.groupBy(tools, ({ server }) => server);
   const always = Object.keys(entries).filter((key) => isAlwaysLoaded(entries[key]));
   const pool = assemble({

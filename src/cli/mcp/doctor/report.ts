@@ -3,23 +3,23 @@ import { line, type Piece, type Tone } from '../../terminal/render.ts';
 import { sanitizeLine } from '../../terminal/sanitize.ts';
 import { MARKS } from '../../terminal/section.ts';
 
-/** How bad something is; `waiting` is for a person to decide, and nothing is broken by it. */
+/** Severity; `waiting` needs a decision of the user and is not a failure. */
 type Level = 'ok' | 'warning' | 'waiting' | 'error';
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export type Finding = {
   readonly check: string;
   readonly level: Level;
-  /** One sentence without a full stop. */
+  /** One sentence without a period. */
   readonly text: string;
-  /** What to type or to edit. */
+  /** The command to run or the edit to make. */
   readonly fix?: string;
 };
 
-/** One file or server, and what was found about it. */
+/** The findings about one file or server. */
 export type Checked = { readonly name: string; readonly level: Level; readonly findings: readonly Finding[] };
 
-/** What `toolplane mcp doctor --json` prints. */
+/** The document of `toolplane mcp doctor --json`. */
 type DoctorReport = {
   readonly files: readonly Checked[];
   readonly servers: readonly (Checked & ServerFigures)[];
@@ -28,7 +28,7 @@ type DoctorReport = {
   readonly waiting: number;
 };
 
-/** What is known of a server that answered. */
+/** Figures of a connected server. */
 export type ServerFigures = {
   readonly ms?: number;
   readonly tools?: number;
@@ -37,13 +37,12 @@ export type ServerFigures = {
 
 const ORDER: readonly Level[] = ['ok', 'warning', 'waiting', 'error'];
 
-/** The worst of what was found. */
+/** The findings about one file or server, with the level of the worst. */
 export function checked(name: string, findings: readonly Finding[]): Checked {
   const at = Math.max(0, ...findings.map(({ level }) => ORDER.indexOf(level)));
   return { name, level: ORDER[at] as Level, findings };
 }
 
-/** All of it, counted. */
 export function report(
   files: readonly Checked[],
   servers: readonly (Checked & ServerFigures)[],
@@ -65,7 +64,7 @@ const LEVEL_MARKS: Readonly<Record<Level, readonly [string, Tone]>> = {
   error: MARKS.unusable,
 };
 
-/** The whole report, for people: what is well on a line, what is not with its fix below. */
+/** The report as text: one line for each file and server, and below it each problem with its fix. */
 export function reportText(report: DoctorReport): Piece[] {
   const { files, servers } = report;
   return [
@@ -82,10 +81,7 @@ function checkedLines({ name, level, findings }: Checked, figures: string): Piec
   const [mark, tone] = LEVEL_MARKS[level];
   const problems = findings.filter((it) => it.level !== 'ok');
   const good = findings
-    .filter(
-      (it) =>
-        it.level === 'ok' && (it.check === 'handshake' || it.check === 'secrets' || it.check === 'proxy'),
-    )
+    .filter((it) => it.level === 'ok' && (it.check === 'handshake' || it.check === 'secrets'))
     .map(({ text }) => text);
   const summary =
     level === 'error' || level === 'waiting' ? '' : [figures, ...good].filter((it) => it !== '').join('; ');
@@ -116,11 +112,11 @@ function figuresText({ ms, tools, tokens }: ServerFigures): string {
 }
 
 function summary({ files, servers, broken, warnings, waiting }: DoctorReport): string {
-  const looked = `${pluralize(files.length, 'file')} and ${pluralize(servers.length, 'server')} looked at`;
+  const count = `${pluralize(files.length, 'file')} and ${pluralize(servers.length, 'server')} checked`;
   const parts = [
     ...(broken > 0 ? [`${broken} broken`] : []),
     ...(warnings > 0 ? [pluralize(warnings, 'warning')] : []),
-    ...(waiting > 0 ? [`${waiting} waiting for you`] : []),
+    ...(waiting > 0 ? [`${waiting} waiting for your decision`] : []),
   ];
-  return `${looked}: ${parts.length === 0 ? 'all is well' : parts.join(', ')}.`;
+  return `${count}: ${parts.length === 0 ? 'no problems found' : parts.join(', ')}.`;
 }

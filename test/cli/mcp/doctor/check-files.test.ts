@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fileFaults } from '../../../../src/cli/mcp/doctor/check-files.ts';
-import { checkBefore } from '../../../../src/cli/mcp/doctor/check-server.ts';
+import { fileFindings } from '../../../../src/cli/mcp/doctor/check-files.ts';
+import { serverFindings } from '../../../../src/cli/mcp/doctor/server-findings.ts';
 import { readConfiguration } from '../../../../src/config/configuration.ts';
+import { serverRecord } from '../../../../src/config/explain/server-record.ts';
 import { configPlace } from '../../../config/config-place.ts';
 
 const LABEL = '~/.toolplane/settings.json';
@@ -17,36 +18,34 @@ async function configured() {
     mcpServers: { odd: { command: 'x' }, waits: { agrs: [], command: 'x' } },
   });
   const configuration = await readConfiguration(place.world());
-  const { servers } = configuration.merged;
-  return { configuration, servers };
+  const records = configuration.merged.servers.map(({ name }) => serverRecord(configuration, name));
+  return { configuration, records };
 }
 
-test('what is wrong with an entry is told at its server, and its file is not said to be well', async () => {
-  const { configuration, servers } = await configured();
-  const found = fileFaults(configuration, LABEL, servers);
+test('problems of an entry are reported with its server, and its file counts as broken', async () => {
+  const { configuration, records } = await configured();
+  const found = fileFindings(configuration, LABEL, records);
   expect(found.map(({ check, level, text, fix }) => [check, level, text.replace(/^\S+ /, ''), fix])).toEqual([
     ['file', 'warning', expect.stringContaining('nonsense'), undefined],
-    ['entries', 'error', 'entries, told below: bad', undefined],
+    ['entries', 'error', 'entries, see below: bad', undefined],
   ]);
-  expect(fileFaults(configuration, '.mcp.json', servers)).toEqual([]);
-  const told = await Promise.all(servers.map((it) => checkBefore(configuration, it)));
-  expect(told.map((all) => all.filter(({ level }) => level !== 'ok').map(({ check }) => check))).toEqual([
-    ['broken'],
-    ['entry'],
-    ['pending', 'entry'],
-  ]);
-  expect(told.flat().filter(({ check }) => check === 'entry')).toEqual([
+  expect(fileFindings(configuration, '.mcp.json', records)).toEqual([]);
+  const ofServers = records.map((it) => serverFindings(it));
+  expect(ofServers.map((all) => all.filter(({ level }) => level !== 'ok').map(({ check }) => check))).toEqual(
+    [['broken'], ['entry'], ['pending', 'entry']],
+  );
+  expect(ofServers.flat().filter(({ check }) => check === 'entry')).toEqual([
     { check: 'entry', level: 'warning', text: expect.stringContaining('mcpServers.odd.agrs: ') },
     { check: 'entry', level: 'warning', text: expect.stringContaining('mcpServers.waits.agrs: ') },
   ]);
 });
 
-test('what no server below tells is told at the file', async () => {
+test('problems of entries whose server is not checked are reported with the file', async () => {
   const { configuration } = await configured();
-  expect(fileFaults(configuration, LABEL, []).map(({ level }) => level)).toEqual([
+  expect(fileFindings(configuration, LABEL, []).map(({ level }) => level)).toEqual([
     'error',
     'warning',
     'warning',
   ]);
-  expect(fileFaults(configuration, '.mcp.json', []).map(({ level }) => level)).toEqual(['warning']);
+  expect(fileFindings(configuration, '.mcp.json', []).map(({ level }) => level)).toEqual(['warning']);
 });

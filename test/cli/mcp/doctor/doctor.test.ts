@@ -12,13 +12,13 @@ import { hasScript, TerminalProcess } from '../../support/terminal-process.ts';
 const docs = { command: process.execPath, args: [CLI, 'serve', fixture('docs.ts'), '--export', 'docs'] };
 const script = (code: string) => ({ command: process.execPath, args: ['-e', code] });
 
-type Told = {
+type Document = {
   files: {
     name: string;
     level: string;
     findings: { check: string; level: string; text: string; fix?: string }[];
   }[];
-  servers: Told['files'];
+  servers: Document['files'];
   broken: number;
   warnings: number;
   waiting: number;
@@ -32,12 +32,15 @@ async function doctor(place: ConfigPlace, ...args: string[]) {
   return runCli(['mcp', 'doctor', ...args], '', { cwd: place.project, env: place.env });
 }
 
-async function examine(place: ConfigPlace, ...names: string[]): Promise<{ code: number; told: Told }> {
+async function examine(
+  place: ConfigPlace,
+  ...names: string[]
+): Promise<{ code: number; document: Document }> {
   const { code, stdout } = await doctor(place, '--json', ...names);
-  return { code, told: JSON.parse(stdout) as Told };
+  return { code, document: JSON.parse(stdout) as Document };
 }
 
-test('each kind of trouble is named with its fix, and the good server is not harmed by it', async () => {
+test('reports each kind of failure with a fix; other servers are unaffected', async () => {
   const place = configPlace();
   const certificates = await makeCertificates();
   const { server } = certificates;
@@ -56,14 +59,14 @@ test('each kind of trouble is named with its fix, and the good server is not har
       bad: { type: 'carrier-pigeon' },
     },
   });
-  const { code, told } = await examine({ ...place, env: { ...place.env, PATH: '/nonexistent' } });
+  const { code, document } = await examine({ ...place, env: { ...place.env, PATH: '/nonexistent' } });
   const worst = Object.fromEntries(
-    told.servers.map(({ name, findings }) => [name, findings.find(({ level }) => level !== 'ok')]),
+    document.servers.map(({ name, findings }) => [name, findings.find(({ level }) => level !== 'ok')]),
   );
   expect(worst).toEqual({
     bad: expect.objectContaining({
       check: 'broken',
-      fix: 'mend it, or take it out: toolplane mcp remove bad --scope user',
+      fix: expect.stringMatching(/^fix it at .*, or remove it: toolplane mcp remove bad --scope user$/),
     }),
     closed: expect.objectContaining({ check: 'auth', fix: expect.stringContaining('"headers"') }),
     dies: expect.objectContaining({ check: 'handshake', text: expect.stringContaining('boom: no database') }),
@@ -76,11 +79,11 @@ test('each kind of trouble is named with its fix, and the good server is not har
       fix: expect.stringContaining('export TOOLPLANE_UNSET='),
     }),
   });
-  expect(told.files[0]?.findings).toEqual([
-    { check: 'entries', level: 'error', text: 'broken entries, told below: bad' },
+  expect(document.files[0]?.findings).toEqual([
+    { check: 'entries', level: 'error', text: 'broken entries, see below: bad' },
   ]);
-  expect(told).toMatchObject({ broken: 8, waiting: 0 });
-  expect(told.servers.find(({ name }) => name === 'docs')).toMatchObject({
+  expect(document).toMatchObject({ broken: 8, waiting: 0 });
+  expect(document.servers.find(({ name }) => name === 'docs')).toMatchObject({
     level: 'ok',
     tools: 1,
     tokens: expect.any(Number),
@@ -89,7 +92,7 @@ test('each kind of trouble is named with its fix, and the good server is not har
   expect(code).toBe(1);
 });
 
-test('a certificate of a CA that the entry names is good, and tools that are listed wrongly are only a warning', async () => {
+test('accepts a certificate of a CA in the entry; invalid tools are only a warning', async () => {
   const place = configPlace();
   const certificates = await makeCertificates();
   await using secure = await startWeb(undefined, {
@@ -100,17 +103,15 @@ test('a certificate of a CA that the entry names is good, and tools that are lis
   settings(place, {
     mcpServers: { secure: { type: 'http', url: secure.url, tls: { ca: certificates.ca } } },
   });
-  const { code, told } = await examine(place);
-  expect(told.servers[0]?.findings.map(({ check, level }) => [check, level])).toEqual([
-    ['address', 'ok'],
-    ['tls', 'ok'],
+  const { code, document } = await examine(place);
+  expect(document.servers[0]?.findings.map(({ check, level }) => [check, level])).toEqual([
     ['handshake', 'ok'],
     ['tools', 'warning'],
   ]);
   expect(code).toBe(0);
 });
 
-test('what waits for approval is told and never started, and breaks nothing (R169)', async () => {
+test('reports a server that is pending approval without starting it, with exit code 0 (R169)', async () => {
   const place = configPlace();
   const mark = join(place.project, 'started');
   const evil = script(`require('fs').writeFileSync(${JSON.stringify(mark)}, '')`);
@@ -118,12 +119,12 @@ test('what waits for approval is told and never started, and breaks nothing (R16
   const { code, stdout } = await doctor(place);
   expect(stdout).toMatch(/^ {2}⏸ evil$/m);
   expect(stdout).toContain('toolplane mcp approve evil');
-  expect(stdout).toContain('1 file and 1 server looked at: 1 waiting for you.');
+  expect(stdout).toContain('1 file and 1 server checked: 1 waiting for your decision.');
   expect(existsSync(mark)).toBe(false);
   expect(code).toBe(0);
 });
 
-test('files: a broken one is an error, secrets that others can read are a warning, none is printed', async () => {
+test('an unreadable file is an error, secrets that others can read are a warning, no secret is printed', async () => {
   const place = configPlace();
   execFileSync('git', ['init', '-q', place.project]);
   const secret = { command: 'x', env: { API_TOKEN: 'sesame-open-now' } };
@@ -132,23 +133,23 @@ test('files: a broken one is an error, secrets that others can read are a warnin
   chmodSync(place.write(join(place.home, 'settings.json'), { mcpServers: { s: secret } }), 0o644);
   chmodSync(place.write(join(place.home, 'secrets.json'), { version: 1, secrets: {} }), 0o644);
   place.write(join(place.project, '.toolplane/settings.local.json'), '{ "mcpServers": ');
-  const { code, told } = await examine(place);
+  const { code, document } = await examine(place);
   expect(
-    told.files.map(({ name, level, findings }) => [name, level, findings.map((it) => it.check)]),
+    document.files.map(({ name, level, findings }) => [name, level, findings.map((it) => it.check)]),
   ).toEqual([
     ['~/.toolplane/settings.json', 'warning', ['mode']],
     ['.mcp.json', 'warning', ['secrets']],
     ['.toolplane/settings.local.json', 'error', ['file']],
     [join(place.home, 'secrets.json'), 'error', ['secrets']],
   ]);
-  const text = JSON.stringify(told);
+  const text = JSON.stringify(document);
   expect(text).toContain(`chmod 600 ${join(place.home, 'settings.json')}`);
   expect(text).toContain('git tracks it');
   expect(text).not.toContain('sesame');
   expect(code).toBe(1);
 });
 
-test('git of a repository is asked about its files without running what the repository names', async () => {
+test('asks git about files without running commands of the repository', async () => {
   const place = configPlace();
   const proof = join(place.userHome, 'it-ran');
   execFileSync('git', ['init', '-q', place.project]);
@@ -156,12 +157,12 @@ test('git of a repository is asked about its files without running what the repo
   const secret = { command: 'x', env: { API_TOKEN: 'sesame-open-now' } };
   place.write(join(place.project, '.mcp.json'), { mcpServers: { s: secret } });
   execFileSync('git', ['-c', 'core.fsmonitor=false', '-C', place.project, 'add', '.mcp.json']);
-  const { told } = await examine(place);
-  expect(JSON.stringify(told)).toContain('git tracks it');
+  const { document } = await examine(place);
+  expect(JSON.stringify(document)).toContain('git tracks it');
   expect(existsSync(proof)).toBe(false);
 });
 
-test('a variable that a server misses is named, with what to add', async () => {
+test('names a missing environment variable and the edit that adds it', async () => {
   const place = configPlace();
   const needy = script(`
     if (!process.env.WEATHER_API_KEY) throw new Error('WEATHER_API_KEY is not set');
@@ -180,7 +181,7 @@ test('a variable that a server misses is named, with what to add', async () => {
   expect(await fixOf({})).toMatchObject({ fix: expect.stringContaining('-e WEATHER_API_KEY=…') });
 }, 60_000);
 
-test('only the servers that are named are looked at; one that is unknown ends the command with 2', async () => {
+test('checks only the named servers; an unknown name is exit code 2', async () => {
   const place = configPlace();
   settings(place, { mcpServers: { docs, dies: script('process.exit(3)') } });
   const { code, stdout } = await doctor(place, 'docs');
@@ -194,7 +195,7 @@ test('only the servers that are named are looked at; one that is unknown ends th
   expect(unknown.code).toBe(2);
 });
 
-test('what a server says can neither colour the terminal nor show what it was entrusted with', async () => {
+test('output of a server contains no escape sequences and no secrets', async () => {
   const place = configPlace();
   const dies = script("console.error('\\u001b[31mred ' + process.env.API_TOKEN); process.exit(3)");
   settings(place, { mcpServers: { dies: { ...dies, env: { API_TOKEN: 'sesame-open-now' } } } });
@@ -203,16 +204,16 @@ test('what a server says can neither colour the terminal nor show what it was en
   expect(stdout).not.toContain('\u001b');
 });
 
-test.runIf(hasScript)('a terminal gets colours, unless NO_COLOR is set', async () => {
+test.runIf(hasScript)('prints colors on a terminal unless NO_COLOR is set', async () => {
   const place = configPlace();
   settings(place, {});
   const plain = new TerminalProcess(['mcp', 'doctor'], { ...place.env, NO_COLOR: '1' });
   const coloured = new TerminalProcess(['mcp', 'doctor'], place.env);
-  expect(await plain.until('looked at')).not.toContain('\u001b[32m');
-  expect(await coloured.until('looked at')).toContain('\u001b[32m✓\u001b[39m');
+  expect(await plain.until('checked')).not.toContain('\u001b[32m');
+  expect(await coloured.until('checked')).toContain('\u001b[32m✓\u001b[39m');
 });
 
-test('what a server prints on stdout beside the protocol is named as such, with what to do', async () => {
+test('reports non-protocol output on stdout with a fix', async () => {
   const place = configPlace();
   const banner = 'Docs server v1 is ready';
   const args = [
@@ -221,9 +222,9 @@ test('what a server prints on stdout beside the protocol is named as such, with 
     ...docs.args,
   ];
   settings(place, { mcpServers: { docs: { command: process.execPath, args: args.toSpliced(2, 0, '--') } } });
-  const { code, told } = await examine(place);
+  const { code, document } = await examine(place);
   expect(code).toBe(0);
-  expect(told.servers[0]?.findings).toContainEqual({
+  expect(document.servers[0]?.findings).toContainEqual({
     check: 'stdout',
     level: 'warning',
     text: `non-protocol output on stdout: ${banner}`,

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { checkUrl } from '../../../../src/cli/mcp/doctor/check-server.ts';
 import { fetchConnector } from '../../../../src/config/sources/refresh-connectors.ts';
 import { tlsOptions } from '../../../../src/mcp/transports/http/tls-options.ts';
 import { makeCertificates } from '../../support/certificates.ts';
@@ -182,15 +181,6 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0 does not switch off verification', () =
     const asked = { url: web.url, headers: {}, env: {}, signal: AbortSignal.timeout(5_000) };
     expect(await fetchConnector(asked)).toMatchObject({ kind: 'failed' });
     expect(web.seen).toEqual([]);
-  });
-
-  test('in what doctor says of an address', async () => {
-    switchOff();
-    await using web = await startWeb(good, own.server);
-    expect((await checkUrl('srv', { url: web.url }, { env: {} })).at(-1)).toMatchObject({
-      check: 'tls',
-      level: 'error',
-    });
   });
 
   test('while a tls.ca of the entry is still trusted', async () => {
