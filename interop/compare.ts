@@ -11,13 +11,19 @@ export type PackageName = 'official' | 'ours';
 /** The agents a program can drive: the real CLI, or our host as a process. */
 export type AgentName = 'cli' | 'host';
 
-/** Runs one program in a fresh world; two runs that behave alike give equal values. */
-export async function observe(program: Program, sdk: Sdk, agent: AgentName = 'cli'): Promise<unknown> {
+/** Runs one program in a fresh world; two runs that behave alike give equal values. `host` is the executable of our host. */
+export async function observe(
+  program: Program,
+  sdk: Sdk,
+  agent: AgentName = 'cli',
+  host = OWN_HOST,
+): Promise<unknown> {
   await using world = await openCliSandbox(program.script, { TOOLPLANE_NODE: process.execPath });
-  const given = agent === 'cli' ? world : { ...world, cli: OWN_HOST };
+  const given = agent === 'cli' ? world : { ...world, cli: host };
   return normalise(await program.run(sdk, given as typeof world), world);
 }
 
+/** On the sources, which need no build. */
 const OWN_HOST = fileURLToPath(new URL('../bin/toolplane-agent', import.meta.url));
 
 /** The names of all programs, sorted. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { loadPackage, loadProgram, observe, programNames } from '../../../interop/compare.ts';
 import { HOST_DIFFERENCES, withoutKnown } from '../../../interop/host-differences.ts';
 import type { Sdk } from '../../../interop/program.ts';
+import { AGENT } from '../../support/setup/built-package.ts';
 
 // Every program on the pairs {official, ours} × {real CLI, our host}, compared with the official package on the real CLI.
 
@@ -25,8 +26,8 @@ test.each(await programNames())(
     const [real, onCli, theirs, mine] = await Promise.all([
       observe(program, official, 'cli'),
       observe(program, ours, 'cli'),
-      observe(program, official, 'host'),
-      observe(program, ours, 'host'),
+      observe(program, official, 'host', AGENT),
+      observe(program, ours, 'host', AGENT),
     ]);
     expect(onCli).toEqual(real);
     expect(withoutKnown(theirs, name)).toEqual(withoutKnown(real, name));
