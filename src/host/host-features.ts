@@ -7,7 +7,7 @@ import type {
 import type { Features } from '../mcp/features/features.ts';
 
 import type { Subscription } from '../mcp/features/subscriptions.ts';
-import { checkAsked } from './check-host-options.ts';
+import { checkRequest } from './check-host-options.ts';
 import type { HostCallOptions, HostPrompt, HostResource, HostResourceTemplate } from './host-options.ts';
 
 /** What a host has of its servers beside tools: resources, prompts and completion, in either protocol. */
@@ -83,8 +83,8 @@ export abstract class HostFeatures {
   /** Throws if the host is closed. */
   protected abstract features(): Features;
 
-  #asked(asked: Parameters<typeof checkAsked>[0], options: HostCallOptions): Features {
-    checkAsked(asked, options);
+  #asked(asked: Parameters<typeof checkRequest>[0], options: HostCallOptions): Features {
+    checkRequest(asked, options);
     return this.features();
   }
 }

@@ -87,17 +87,24 @@ export class SdkError extends Error {
   readonly code: SdkErrorCode;
   /** The key of the server that the error is about, if any. */
   readonly server: string | undefined;
+  /** The message without the name of the server. */
+  readonly detail: string;
   /** The agent's error code, if its response to a control request had one. */
   readonly errorCode: string | undefined;
 
   constructor(
     code: SdkErrorCode,
     message: string,
-    options: ErrorOptions & { server?: string | undefined; errorCode?: string | undefined } = {},
+    options: ErrorOptions & {
+      server?: string | undefined;
+      detail?: string | undefined;
+      errorCode?: string | undefined;
+    } = {},
   ) {
     super(message, options);
     this.code = code;
     this.server = options.server;
+    this.detail = options.detail ?? message;
     this.errorCode = options.errorCode;
   }
 }
@@ -107,7 +114,7 @@ export class AbortError extends Error {
   override readonly name: string = 'AbortError';
 }
 
-/** What a person reads of any thrown value. Total: handlers throw whatever they like. */
+/** The message of any thrown value. Never throws, although a program may throw values of any kind. */
 export function messageOf(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown;
   try {

@@ -239,7 +239,10 @@ function isTls(value: unknown): boolean {
 export function checkWritten(name: string, raw: unknown): ExternalServerEntry {
   const fault = writtenEntryFault(raw);
   if (fault === undefined) return raw as ExternalServerEntry;
-  throw new SdkError('bad-server', `mcpServers["${name}"]: ${fault.message}`, { server: name });
+  throw new SdkError('bad-server', `mcpServers["${name}"]: ${fault.message}`, {
+    server: name,
+    detail: fault.message,
+  });
 }
 
 /** The first thing that is wrong with an entry whose references are not resolved yet, or undefined if it can be used. */

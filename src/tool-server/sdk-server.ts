@@ -1,4 +1,5 @@
 import { isRecord } from '../base/json-value.ts';
+import { describeValue } from '../base/option-check.ts';
 import type { CallToolResult } from '../protocol/mcp.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { ToolPolicy } from '../protocol/server-entry.ts';
@@ -7,7 +8,7 @@ import { type ForeignServer, isForeignServer, openForeignSession } from './forei
 import type { McpSession, SessionPort } from './session.ts';
 import type { ArgsOf, PlainJsonSchema, RawShape, StandardSchema } from './standard-schema.ts';
 import { type AnyTool, type ToolExtras, tool } from './tool.ts';
-import { type CallOptions, type SdkServerOptions, show, ToolServer } from './tool-server.ts';
+import { type CallOptions, type SdkServerOptions, ToolServer } from './tool-server.ts';
 
 /** An in-process server as an entry of `mcpServers`. */
 export type SdkServerEntry = {
@@ -104,7 +105,7 @@ export function attach(server: SdkServer | SdkServerEntry, options: { assigns: o
   if (!isRecord(server) || server.type !== 'sdk' || !server.instance) {
     throw new SdkError(
       'bad-server',
-      `attach() needs what createSdkMcpServer() returns; it got ${show(server)}`,
+      `attach() needs what createSdkMcpServer() returns; it got ${describeValue(server)}`,
     );
   }
   const { type, name, instance, timeout } = server;

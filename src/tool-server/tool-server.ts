@@ -1,5 +1,13 @@
 import { isRecord } from '../base/json-value.ts';
-import { nearest } from '../base/text/nearest.ts';
+import {
+  boolean,
+  type Check,
+  describeValue,
+  list,
+  optionFault,
+  positiveNumber,
+  string,
+} from '../base/option-check.ts';
 import { type CallToolResult, type ListedTool, MCP_VERSIONS } from '../protocol/mcp.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import { normalizeName } from '../protocol/tool-name.ts';
@@ -201,61 +209,35 @@ export type ToolServerOptions = {
 /** Options of `createSdkMcpServer()` and `toolServer()`. */
 export type SdkServerOptions = ToolServerOptions & { timeout?: number };
 
-type Check = { readonly what: string; holds(value: unknown): boolean };
-
-const text: Check = { what: 'a string', holds: (value) => typeof value === 'string' };
-const flag: Check = { what: 'a boolean', holds: (value) => typeof value === 'boolean' };
-const list: Check = { what: 'a list', holds: Array.isArray };
-
 const OPTIONS: Required<{ [K in keyof SdkServerOptions]: Check }> = {
-  name: text,
-  version: text,
-  instructions: text,
+  name: string,
+  version: string,
+  instructions: string,
   tools: list,
   resources: list,
   prompts: list,
-  alwaysLoad: flag,
-  strictProtocolErrors: flag,
-  emptyStubs: flag,
-  logging: flag,
+  alwaysLoad: boolean,
+  strictProtocolErrors: boolean,
+  emptyStubs: boolean,
+  logging: boolean,
   timeout: {
     what: 'a number of milliseconds above 0',
-    holds: (value) => Number.isFinite(value) && (value as number) > 0,
+    holds: (value) => Number.isFinite(value) && positiveNumber.holds(value),
   },
 };
 
-/** Finds the first thing wrong with a server's options; its tools are checked one by one as they are compiled. `undefined` is the same as not given. */
+/** Throws for the first invalid option of a server. Tools are checked one by one when they are compiled. */
 export function checkServerOptions(options: SdkServerOptions): void {
   if (typeof options?.name !== 'string' || options.name === '') {
     throw new SdkError('bad-server', 'A tool server needs a name, a non-empty string');
   }
-  const fault = optionFault(options) ?? elementFault(options);
+  const fault = optionFault(options, OPTIONS) ?? elementFault(options);
   if (fault) throw new SdkError('bad-server', `server "${options.name}": ${fault}`);
-}
-
-/** A short description of a value for an error message. */
-export function show(value: unknown): string {
-  if (typeof value === 'function') return 'a function';
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' && value !== null ? 'another object' : String(value);
-}
-
-function optionFault(options: object): string | undefined {
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined) continue;
-    const check = Object.hasOwn(OPTIONS, name) ? OPTIONS[name as keyof typeof OPTIONS] : undefined;
-    if (!check) {
-      const guess = nearest(name, Object.keys(OPTIONS));
-      return `"${name}" is not an option${guess ? `; did you mean "${guess}"?` : ''}`;
-    }
-    if (!check.holds(value)) return `${name} must be ${check.what}; it is ${show(value)}`;
-  }
-  return undefined;
 }
 
 function elementFault({ tools = [], resources = [], prompts = [] }: SdkServerOptions): string | undefined {
   const bad = tools.findIndex((tool) => !isRecord(tool));
-  if (bad >= 0) return `tools[${bad}] is ${show(tools[bad])}; pass what tool() returns`;
+  if (bad >= 0) return `tools[${bad}] is ${describeValue(tools[bad])}; pass what tool() returns`;
   return (
     memberFault('resources', resources, { uri: 'string', name: 'string', read: 'function' }) ??
     memberFault('prompts', prompts, { name: 'string', get: 'function' })

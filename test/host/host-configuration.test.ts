@@ -170,10 +170,13 @@ describe('a host with a configuration', () => {
 });
 
 test.each([
-  [{ cwd: 7 }, /"cwd" must be a text/],
-  [{ settingSource: [] }, /"settingSource" is no option; did you mean "settingSources"\?/],
-  [{ settingSources: ['managed'] }, /"settingSources" must be a list of user, project, local/],
-  [{ mcpConfig: { a: 1 } }, /"mcpConfig" must be a path or a text/],
+  [{ cwd: 7 }, /"cwd" must be a non-empty string/],
+  [{ settingSource: [] }, /"settingSource" is not an option; did you mean "settingSources"\?/],
+  [
+    { settingSources: ['managed'] },
+    /"settingSources" must be a list, each one of "user", "project", "local"/,
+  ],
+  [{ mcpConfig: { a: 1 } }, /"mcpConfig" must be a non-empty string, or a list/],
   [{ cwd: '/nonexistent' }, /^"cwd" is \/nonexistent, which is not a readable directory/],
   [
     { cwd: import.meta.filename },

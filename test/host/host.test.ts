@@ -137,9 +137,9 @@ test.each([
   ['ready', (host: Host) => host.ready({ deadline: 'x' } as never), '"deadline" must be a number'],
   ['callTool', (host: Host) => host.callTool('shop', 'price', {}, { timeout: 5 } as never), 'timeoutMs'],
   ['callTool', (host: Host) => host.callTool('shop', 'price', {}, { signal: {} } as never), 'AbortSignal'],
-  ['callTool', (host: Host) => host.callTool('shop', 'price', [] as never), 'are an object'],
-  ['setServers', (host: Host) => host.setServers(null as never), 'takes an object of entries'],
-])('%s refuses what cannot be meant (%#)', async (_, use, words) => {
+  ['callTool', (host: Host) => host.callTool('shop', 'price', [] as never), 'must be an object'],
+  ['setServers', (host: Host) => host.setServers(null as never), 'must be an object of server entries'],
+])('%s rejects invalid arguments (%#)', async (_, use, words) => {
   await using host = createHost({ mcpServers: { shop: shop() } });
   await expect(use(host)).rejects.toMatchObject({
     code: 'bad-config',

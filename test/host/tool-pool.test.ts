@@ -87,8 +87,8 @@ test('names keep to the limit of the model, and what has another is told of', as
 });
 
 test.each([
-  [{ maxNameLength: 8 }, /"maxNameLength" must be a number of at least 16/],
-  [{ mark: true }, /"mark" is no option; did you mean "marks"/],
+  [{ maxNameLength: 8 }, /"maxNameLength" must be a number, 16 or more/],
+  [{ mark: true }, /"mark" is not an option; did you mean "marks"/],
 ])('%j is refused', async (options, message) => {
   await using host = createHost();
   await expect(host.pool(options as never)).rejects.toThrow(message);

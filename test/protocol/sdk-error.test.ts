@@ -33,17 +33,24 @@ test('a message is always text', () => {
   );
 });
 
-test('an SdkError carries its code, cause, server and the agent’s own code', () => {
+test('an SdkError carries its code, cause, server, detail and the agent’s own code', () => {
   const cause = new Error('c');
-  const error = new SdkError('control-failed', 'no', { cause, server: 'calc', errorCode: 'e' });
+  const error = new SdkError('control-failed', 'calc: no', {
+    cause,
+    server: 'calc',
+    detail: 'no',
+    errorCode: 'e',
+  });
   expect({ ...error, name: error.name, message: error.message, cause: error.cause }).toEqual({
     name: 'SdkError',
-    message: 'no',
+    message: 'calc: no',
     cause,
     code: 'control-failed',
     server: 'calc',
+    detail: 'no',
     errorCode: 'e',
   });
+  expect(new SdkError('closed', 'no').detail).toBe('no');
   expect(new AbortError('x')).toBeInstanceOf(Error);
 });
 

@@ -103,7 +103,7 @@ test.each<[string, unknown[], string]>([
   [
     'another object',
     [{ command: 'x' }, { assigns: {} }],
-    'attach() needs what createSdkMcpServer() returns; it got another object',
+    'attach() needs what createSdkMcpServer() returns; it got an object { command: string }',
   ],
 ])('attach refuses %s', (_name, args, message) => {
   expect(() => (attach as unknown as (...all: unknown[]) => void)(...args)).toThrow(

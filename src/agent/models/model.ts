@@ -91,7 +91,7 @@ type ErrorDetails = {
 
 /** A request that got no reply, or only the start of one. */
 export class ModelError extends Error {
-  override readonly name = 'ModelFault';
+  override readonly name = 'ModelError';
   readonly code: ModelErrorCode;
   /** The HTTP status, if the endpoint gave one. */
   readonly status: number | undefined;

@@ -65,20 +65,12 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
         const { maxRetries } = step.kind === 'retry' ? step : policy;
         const { kind } = step;
         onRetry?.({ error, failures, maxRetries, delayMs, model: attempt.request.model, kind });
-        if (delayMs > 0) await unlessAborted(sleep(delayMs, signal), signal);
+        // An abort rejects with the signal's own reason.
+        if (delayMs > 0) await sleep(delayMs, signal).finally(() => signal.throwIfAborted());
       }
     }
   }
   return { name: model.name, limits: model.limits, stream };
-}
-
-/** An abort rejects with the signal's own reason. */
-async function unlessAborted(sleep: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep;
-  } finally {
-    signal.throwIfAborted();
-  }
 }
 
 type RetryPolicy = {

@@ -1,3 +1,4 @@
+import { untilAborted } from '../../base/async/timers.ts';
 import type { ModelBlock, Usage } from '../../protocol/agent-message.ts';
 import {
   type Model,
@@ -66,7 +67,7 @@ export function scriptedModel(
       request.signal.throwIfAborted();
       // A copy, because the caller keeps adding to its conversation.
       const n = requests.push({ ...request, messages: [...request.messages] });
-      const reply = await unlessAborted(replyTo(request, n), request.signal);
+      const reply = await untilAborted(Promise.resolve(replyTo(request, n)), request.signal);
       if ('error' in reply) throw reply.error;
       for (const event of replyEvents(reply, n, request.model)) {
         request.signal.throwIfAborted();
@@ -74,19 +75,6 @@ export function scriptedModel(
       }
     },
   };
-}
-
-async function unlessAborted<T>(pending: T | Promise<T>, signal: AbortSignal): Promise<T> {
-  if (!(pending instanceof Promise)) return pending;
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = () => aborted.reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  try {
-    return await Promise.race([pending, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }
 
 /** One block of a scripted reply; the parts of a text are streamed one by one. */

@@ -129,12 +129,16 @@ async function reconnect(session: Session, { serverName }: Frame): Promise<Reply
   const name = String(serverName);
   const state = await session.servers.reconnect(name);
   if (!state) throw notFound(name);
-  if ('fault' in state) throw new SdkError('control-failed', `${name}: ${state.fault}`, { server: name });
+  if ('fault' in state)
+    throw new SdkError('control-failed', `${name}: ${state.fault}`, { server: name, detail: state.fault });
   return undefined;
 }
 
 function notFound(name: string): SdkError {
-  return new SdkError('control-failed', `Server not found: ${name}`, { server: name });
+  return new SdkError('control-failed', `Server not found: ${name}`, {
+    server: name,
+    detail: 'server not found',
+  });
 }
 
 function statusOf({ servers, options }: Session): ServerStatus[] {

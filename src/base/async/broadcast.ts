@@ -1,3 +1,5 @@
+import { Queue } from './queue.ts';
+
 /** Limit of unread events for slow readers, and the event that replaces dropped ones. */
 export type Backlog<T> = {
   /** With this many unread events, minor events are dropped. */
@@ -6,6 +8,9 @@ export type Backlog<T> = {
   /** The event delivered in place of `count` dropped ones. */
   dropped(count: number): T;
 };
+
+/** The unread events of one `for await` loop, and how many minor ones were dropped. */
+type Reader<T> = { readonly events: Queue<T>; dropped: number };
 
 /** Delivers events to listener functions and to `for await` loops, from the time they subscribe. A listener that throws does not affect others. */
 export class Broadcast<T> implements AsyncIterable<T> {
@@ -18,7 +23,7 @@ export class Broadcast<T> implements AsyncIterable<T> {
     this.#backlog = backlog;
   }
 
-  /** Stops with `using`, or by `[Symbol.dispose]()`. */
+  /** Disposing of the result removes the listener. */
   on(listener: (event: T) => void): Disposable {
     if (typeof listener !== 'function') throw new TypeError('on() takes a listener function');
     if (!this.#isOver) this.#listeners.add(listener);
@@ -26,7 +31,11 @@ export class Broadcast<T> implements AsyncIterable<T> {
   }
 
   emit(event: T): void {
-    for (const reader of this.#readers) reader.push(event);
+    const { limit = Number.POSITIVE_INFINITY, isMinor } = this.#backlog ?? {};
+    for (const reader of this.#readers) {
+      if (reader.events.unread >= limit && isMinor?.(event)) reader.dropped++;
+      else reader.events.push(event);
+    }
     for (const listener of [...this.#listeners]) {
       try {
         const given: unknown = listener(event);
@@ -38,19 +47,25 @@ export class Broadcast<T> implements AsyncIterable<T> {
     }
   }
 
-  /** Ends every iteration once it has seen what came before; one that begins later ends at once. */
+  /** Ends every loop after the events that were emitted before; a loop that starts later ends at once. */
   end(): void {
     this.#isOver = true;
-    for (const reader of this.#readers) reader.end();
+    for (const { events } of this.#readers) events.end();
     this.#listeners.clear();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     if (this.#isOver) return;
-    const reader = new Reader(this.#backlog);
+    const reader: Reader<T> = { events: new Queue<T>(), dropped: 0 };
     this.#readers.add(reader);
     try {
-      yield* reader.read();
+      for await (const event of reader.events) {
+        yield event;
+        const { dropped } = reader;
+        if (dropped === 0 || reader.events.unread > 0) continue;
+        reader.dropped = 0;
+        if (this.#backlog) yield this.#backlog.dropped(dropped);
+      }
     } finally {
       this.#readers.delete(reader);
     }
@@ -59,44 +74,4 @@ export class Broadcast<T> implements AsyncIterable<T> {
 
 function warn(fault: unknown): void {
   process.emitWarning(fault instanceof Error ? fault : new Error(`A listener failed: ${String(fault)}`));
-}
-
-/** What one iteration has not read yet. */
-class Reader<T> {
-  readonly #backlog: Backlog<T> | undefined;
-  #unread: T[] = [];
-  #dropped = 0;
-  #isOver = false;
-  #wake = Promise.withResolvers<void>();
-
-  constructor(backlog: Backlog<T> | undefined) {
-    this.#backlog = backlog;
-  }
-
-  push(event: T): void {
-    const { limit = Number.POSITIVE_INFINITY, isMinor } = this.#backlog ?? {};
-    if (this.#unread.length >= limit && isMinor?.(event)) this.#dropped++;
-    else this.#unread.push(event);
-    this.#wake.resolve();
-  }
-
-  end(): void {
-    this.#isOver = true;
-    this.#wake.resolve();
-  }
-
-  async *read(): AsyncGenerator<T, void, undefined> {
-    for (;;) {
-      for (let event = this.#unread.shift(); event !== undefined; event = this.#unread.shift()) yield event;
-      if (this.#dropped > 0 && this.#backlog) {
-        const count = this.#dropped;
-        this.#dropped = 0;
-        yield this.#backlog.dropped(count);
-      }
-      if (this.#unread.length > 0) continue;
-      if (this.#isOver) return;
-      this.#wake = Promise.withResolvers();
-      await this.#wake.promise;
-    }
-  }
 }

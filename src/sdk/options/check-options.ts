@@ -1,37 +1,27 @@
 import { isRecord } from '../../base/json-value.ts';
-import { truncate } from '../../base/text/display-text.ts';
-import { nearest } from '../../base/text/nearest.ts';
-import { redactText } from '../../base/text/redact.ts';
+import { describeValue, didYouMean, optionFault } from '../../base/option-check.ts';
 import { HOOK_EVENTS } from '../../protocol/hook.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { OPTION_TABLE } from './option-table.ts';
 import type { Options } from './options.ts';
 
-/** Finds the first thing wrong with the options, before anything is started. `undefined` is the same as not given. */
+/** Throws for the first invalid option, before anything is started. An undefined value counts as not given. */
 export function checkOptions(options: Options): void {
   if (!isRecord(options))
-    throw new SdkError('bad-option', `options must be an object; it is ${show(options)}`);
+    throw new SdkError('bad-option', `options must be an object; it is ${describeValue(options)}`);
   for (const [name, value] of Object.entries(options)) {
-    if (value === undefined) continue;
     const row = Object.hasOwn(OPTION_TABLE, name) ? OPTION_TABLE[name] : undefined;
-    if (!row) {
-      const guess = nearest(name, Object.keys(OPTION_TABLE));
-      throw new SdkError(
-        'bad-option',
-        `options.${name} is not an option${guess ? `; did you mean "${guess}"?` : ''}`,
-      );
-    }
-    if (row.goes === 'refused') {
+    if (value !== undefined && row?.goes === 'refused')
       throw new SdkError('unsupported-option', `options.${name} is not supported: ${row.does}`);
-    }
-    if (!row.check.holds(value)) {
-      throw new SdkError('bad-option', `options.${name} must be ${row.check.what}; it is ${show(value)}`);
-    }
   }
+  const invalid = optionFault(options, CHECKS, (name) => `options.${name}`);
+  if (invalid !== undefined) throw new SdkError('bad-option', invalid);
   const fault = COMBINATIONS.find((rule) => rule.broken(options));
   if (fault) throw new SdkError('bad-option', fault.message);
   checkHooks(options.hooks);
 }
+
+const CHECKS = Object.fromEntries(Object.entries(OPTION_TABLE).map(([name, { check }]) => [name, check]));
 
 const COMBINATIONS: readonly { broken(options: Options): unknown; message: string }[] = [
   {
@@ -66,10 +56,9 @@ function isInline(settings: Options['settings'] | null): boolean {
 function checkHooks(hooks: Options['hooks']): void {
   for (const [event, matchers] of Object.entries(hooks ?? {})) {
     if (!(HOOK_EVENTS as readonly string[]).includes(event)) {
-      const guess = nearest(event, HOOK_EVENTS);
       throw new SdkError(
         'bad-option',
-        `options.hooks.${event} is not a hook event${guess ? `; did you mean "${guess}"?` : ''}`,
+        `options.hooks.${event} is not a hook event${didYouMean(event, HOOK_EVENTS)}`,
       );
     }
     if (!Array.isArray(matchers)) throw new SdkError('bad-option', `options.hooks.${event} must be a list`);
@@ -82,22 +71,6 @@ function checkHooks(hooks: Options['hooks']): void {
       }
     }
   }
-}
-
-/** What was given, without the values of objects: they may be secrets. */
-function show(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value))
-    return `a list of ${[...new Set(value.map((item) => typeof item))].join(', ') || 'nothing'}`;
-  if (typeof value === 'object') {
-    const members = Object.entries(value).map(([name, member]) => `${name}: ${typeof member}`);
-    return `an object { ${members.slice(0, 8).join(', ')}${members.length > 8 ? ', …' : ''} }`;
-  }
-  if (typeof value === 'string') {
-    const text = redactText(value);
-    return JSON.stringify(truncate(text, 60));
-  }
-  return typeof value === 'function' ? 'a function' : String(value);
 }
 
 /** Warnings about valid options that do not have the expected effect. */

@@ -69,7 +69,7 @@ describe('anthropic', () => {
     async (status, type, said, code) => {
       await using api = await startMessagesApi([error(status, said, type), text('not asked for')]);
       const replying = collect(anthropicModel({ apiKey: 'k', baseUrl: api.url }).stream(modelRequest()));
-      await expect(replying).rejects.toMatchObject({ name: 'ModelFault', code, status });
+      await expect(replying).rejects.toMatchObject({ name: 'ModelError', code, status });
       expect(api.requests).toHaveLength(1);
     },
   );

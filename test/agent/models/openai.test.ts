@@ -104,7 +104,7 @@ describe('openai', () => {
     async (status, error, code) => {
       await using api = await startOpenAiApi([{ status, error }, HELLO]);
       const replying = collect(openAiModel({ baseUrl: api.url }).stream(modelRequest()));
-      await expect(replying).rejects.toMatchObject({ name: 'ModelFault', code, status });
+      await expect(replying).rejects.toMatchObject({ name: 'ModelError', code, status });
       expect(api.requests).toHaveLength(1);
     },
   );

@@ -180,12 +180,12 @@ test('limits are those of calls: of the request, of the host, and the signal', a
 });
 
 test.each([
-  ['an address', (host: Host) => host.readResource('odd', '' as never), '"uri" must be a text'],
-  ['a server', (host: Host) => host.listPrompts(7 as never), '"server" must be a text'],
+  ['an address', (host: Host) => host.readResource('odd', '' as never), '"uri" must be a non-empty string'],
+  ['a server', (host: Host) => host.listPrompts(7 as never), '"server" must be a non-empty string'],
   [
     'texts',
     (host: Host) => host.getPrompt('odd', 'plain', { n: 7 } as never),
-    '"args" must be an object of texts',
+    '"args" must be an object whose values are strings',
   ],
   [
     'a listener',
@@ -194,7 +194,7 @@ test.each([
   ],
   ['one of two', (host: Host) => host.complete('odd', {} as never, { name: 'a', value: '' }), '"of" must be'],
   ['options', (host: Host) => host.readResource('odd', 'a:', { timeout: 1 } as never), 'timeoutMs'],
-])('what cannot be meant is refused: %s', async (_, use, words) => {
+])('rejects invalid parameters: %s', async (_, use, words) => {
   await using host = createHost();
   await expect(use(host)).rejects.toMatchObject({
     code: 'bad-config',

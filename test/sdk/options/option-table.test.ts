@@ -1,35 +1,18 @@
 import { expect, test } from 'vitest';
+import type { Check } from '../../../src/base/option-check.ts';
 import {
   abortController,
   anything,
-  type Check,
-  callback,
-  countFrom,
-  either,
   environment,
-  flag,
   flagMap,
   kindOf,
-  listOf,
   names,
-  numberFrom,
-  oneOf,
-  record,
   skillNames,
-  text,
-  textMap,
-  texts,
   toolRules,
 } from '../../../src/sdk/options/option-table.ts';
 
 const ROWS: readonly (readonly [check: Check, what: string, good: unknown[], bad: unknown[]])[] = [
-  [text, 'a string', ['', 'x'], [1, null, ['x']]],
-  [flag, 'true or false', [true, false], ['true', 0]],
-  [callback, 'a function', [() => {}], [{}, 'f']],
-  [record, 'an object', [{}, { a: 1 }], [null, [], 'x']],
-  [texts, 'a list of strings', [[], ['a', '']], ['a', [1], null]],
   [anything, 'anything', [null, 1, {}], []],
-  [textMap, 'an object whose values are strings', [{}, { a: 'b' }], [{ a: 1 }, { a: undefined }, []]],
   [
     environment,
     'an object whose values are strings or undefined',
@@ -66,11 +49,6 @@ const ROWS: readonly (readonly [check: Check, what: string, good: unknown[], bad
     [{}, { 'a-b1': 'v', c: null }],
     [{ '--a': null }, { 'a=b': 'c' }, { '': null }, { a: 1 }, { a: undefined }, { 'a b': null }],
   ],
-  [numberFrom(0), 'a number, 0 or more', [0, 0.5], [-1, Number.NaN, Number.POSITIVE_INFINITY, '1']],
-  [countFrom(1), 'a whole number, 1 or more', [1, 2], [0, 1.5, '1', Number.NaN]],
-  [oneOf('a', 'b'), 'one of "a", "b"', ['a', 'b'], ['c', ['a'], undefined]],
-  [listOf(['a', 'b']), 'a list, each one of "a", "b"', [[], ['b', 'a']], ['a', ['c']]],
-  [either(text, texts), 'a string, or a list of strings', ['a', ['a']], [1, [1]]],
   [
     kindOf('a', 'b'),
     'an object with type "a" or "b"',
