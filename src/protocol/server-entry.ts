@@ -173,7 +173,7 @@ const TEXT: Check = [isText, 'must be a non-empty string'];
 const TIME: Check = [isAbove0, 'is a number of milliseconds above 0'];
 const NAMES: Check = [
   (value) => Array.isArray(value) && value.every(isText),
-  'must be a list of names of tools',
+  'must be a list of tool names',
 ];
 const FLAG: Check = [oneOf(true, false), 'is true or false'];
 

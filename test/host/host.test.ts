@@ -56,7 +56,7 @@ test('whoever listens as soon as there is a host hears of every state', async ()
 
 test('a server nobody named is refused with the names there are', async () => {
   await using host = createHost({ mcpServers: { shop: shop() } });
-  const message = 'MCP server "shopp": nobody named it; there are shop';
+  const message = 'MCP server "shopp": unknown server; available: shop';
   await expect(host.callTool('shopp', 'price')).rejects.toMatchObject({ code: 'unknown-server', message });
   await expect(host.reconnect('shopp')).rejects.toMatchObject({ code: 'unknown-server' });
   await expect(host.toggle('shopp', true)).rejects.toMatchObject({ code: 'unknown-server' });

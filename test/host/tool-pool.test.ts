@@ -111,7 +111,7 @@ test('a tool that changed after a restart is told of, listed and accepted', asyn
     const changes = host.changes().map(({ tool, text }) => `${tool}: ${text}`);
     const pool = await host.pool();
     expect(pool.tools.map(({ change }) => change !== undefined)).toEqual([changes.length > 0]);
-    expect(() => host.accept('nobody')).toThrow('nobody named it; there are s');
+    expect(() => host.accept('nobody')).toThrow('unknown server; available: s');
     const accepted = accepts ? host.accept('s', 'find').map(({ tool }) => tool) : [];
     return { changes, accepted, told: seen.flatMap((it) => (it.type === 'changed' ? [it.text] : [])) };
   };

@@ -80,8 +80,8 @@ describe('server entry', () => {
     [{ command: 'x', required: 'yes' }, '"required" is true or false'],
     [{ command: 'x', era: 'old' }, '"era" is "auto", "legacy" or "modern"'],
     [{ command: 'x', connectTimeoutMs: '1' }, '"connectTimeoutMs" is a number of milliseconds above 0'],
-    [{ command: 'x', includeTools: 'get_*' }, '"includeTools" must be a list of names of tools'],
-    [{ url: 'http://x', excludeTools: [''] }, '"excludeTools" must be a list of names of tools'],
+    [{ command: 'x', includeTools: 'get_*' }, '"includeTools" must be a list of tool names'],
+    [{ url: 'http://x', excludeTools: [''] }, '"excludeTools" must be a list of tool names'],
     [
       { command: 'x', toolTimeoutsMs: { t: 0 } },
       '"toolTimeoutsMs" must map names of tools to milliseconds above 0',

@@ -49,7 +49,7 @@ export function summarizeStderr(lines: readonly string[]): string {
 /** The stderr summary to append to a message; undefined if stderr was empty or the message already contains it. */
 export function stderrDetail(message: string, lines: readonly string[]): string | undefined {
   const summary = summarizeStderr(lines);
-  return summary === '' || message.includes('it said: ') || message.includes(summary) ? undefined : summary;
+  return summary === '' || message.includes('stderr: ') || message.includes(summary) ? undefined : summary;
 }
 
 /** Index of the last error line. An indented one belongs to an error above it, so an unindented one is preferred. */

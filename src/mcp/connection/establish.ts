@@ -79,7 +79,9 @@ export async function establish(
   }
   // It may have gone between its greeting and now, when nobody listened yet.
   if (wire.isClosed)
-    throw new HostError('closed', name, 'it closed the connection at once', { isTerminal: true });
+    throw new HostError('closed', name, 'the server closed the connection right after the handshake', {
+      isTerminal: true,
+    });
   const stderr = () => dialed.stderr();
   return connectionOf(name, {
     client,

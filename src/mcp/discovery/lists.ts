@@ -16,10 +16,10 @@ import { parseTool } from './tool.ts';
 
 export type { Prompt } from './prompt.ts';
 
-/** Asks for all pages and reads every tool on its own; rejects only if the server does not answer. */
+/** Lists the tools of a server, all pages. Rejects only if the server does not answer. */
 export async function listTools(
   connection: Pick<Connection, 'name' | 'capabilities' | 'listTools' | 'mirrorsParams'>,
-  { signal, limits }: { signal?: AbortSignal; limits?: Partial<ListLimits> } = {},
+  { signal, limits }: ListOptions = {},
 ): Promise<Discovered<ListedTool>> {
   if (connection.capabilities.tools === undefined) return { items: [], diagnostics: [] };
   return readList(
@@ -33,7 +33,7 @@ export async function listTools(
   );
 }
 
-/** Where arguments travel as headers too, a tool that marks them wrongly must not be offered. */
+/** Where arguments are also sent as headers, a tool with invalid `x-mcp-header` marks must not be offered. */
 function readMarkedTool(value: unknown, room: SizeBudget): ReadEntry<ListedTool> {
   const read = parseTool(value, room);
   if ('fault' in read) return read;
@@ -41,59 +41,55 @@ function readMarkedTool(value: unknown, room: SizeBudget): ReadEntry<ListedTool>
   return 'fault' in marks ? { name: read.name, fault: marks.fault } : read;
 }
 
-/** Prompts are listed as a server comes, and it is not to be held up by them. */
-const PROMPT_PAGE_TIMEOUT_MS = 10_000;
-
-/** The prompts of one server; one that says it has none is not asked. Rejects if it does not answer. */
-export async function listPrompts(
-  connection: Pick<Connection, 'name' | 'capabilities' | 'request'>,
-  { signal, limits }: { signal?: AbortSignal; limits?: Partial<ListLimits> } = {},
-): Promise<Discovered<Prompt>> {
-  if (connection.capabilities.prompts === undefined) return { items: [], diagnostics: [] };
-  const options = { timeoutMs: PROMPT_PAGE_TIMEOUT_MS, ...(signal && { signal }) };
-  return readList(
-    {
-      server: connection.name,
-      list: 'prompts',
-      requestPage: (cursor) =>
-        connection.request('prompts/list', cursor === undefined ? {} : { cursor }, options),
-      read: parsePrompt,
-    },
-    limits,
-  );
-}
-
 type Requester = Pick<Connection, 'name' | 'capabilities' | 'request'>;
 type ListOptions = { signal?: AbortSignal; limits?: Partial<ListLimits> };
 
+/** Prompts are listed during the connect, which a slow list must not delay for long. */
+const PROMPT_PAGE_TIMEOUT_MS = 10_000;
 const RESOURCE_PAGE_TIMEOUT_MS = 60_000;
 
-/** The resources of one server; one that says it has none is not asked. Rejects if it does not answer. */
+/** Lists the prompts of a server. Rejects if the server does not answer. */
+export function listPrompts(connection: Requester, options: ListOptions = {}): Promise<Discovered<Prompt>> {
+  return listed(connection, 'prompts', 'prompts/list', PROMPT_PAGE_TIMEOUT_MS, parsePrompt, options);
+}
+
+/** Lists the resources of a server. Rejects if the server does not answer. */
 export function listResources(
   connection: Requester,
   options: ListOptions = {},
 ): Promise<Discovered<Resource>> {
-  return listed(connection, 'resources', 'resources/list', parseResource, options);
+  return listed(connection, 'resources', 'resources/list', RESOURCE_PAGE_TIMEOUT_MS, parseResource, options);
 }
 
-/** The templates of resources of one server, as `listResources`. */
+/** Lists the resource templates of a server. Rejects if the server does not answer. */
 export function listResourceTemplates(
   connection: Requester,
   options: ListOptions = {},
 ): Promise<Discovered<ResourceTemplate>> {
-  return listed(connection, 'resourceTemplates', 'resources/templates/list', parseResourceTemplate, options);
+  const method = 'resources/templates/list';
+  return listed(
+    connection,
+    'resourceTemplates',
+    method,
+    RESOURCE_PAGE_TIMEOUT_MS,
+    parseResourceTemplate,
+    options,
+  );
 }
 
+/** A server without the capability is not asked. */
 async function listed<T>(
   connection: Requester,
-  list: ListName,
+  list: Exclude<ListName, 'tools'>,
   method: string,
+  timeoutMs: number,
   read: ListSource<T>['read'],
   { signal, limits }: ListOptions,
 ): Promise<Discovered<T>> {
-  if (connection.capabilities.resources === undefined) return { items: [], diagnostics: [] };
-  const options = { timeoutMs: RESOURCE_PAGE_TIMEOUT_MS, ...(signal && { signal }) };
-  const ask = (cursor: string | undefined) =>
+  const capability = list === 'prompts' ? 'prompts' : 'resources';
+  if (connection.capabilities[capability] === undefined) return { items: [], diagnostics: [] };
+  const options = { timeoutMs, ...(signal && { signal }) };
+  const requestPage = (cursor: string | undefined) =>
     connection.request(method, cursor === undefined ? {} : { cursor }, options);
-  return readList({ server: connection.name, list, requestPage: ask, read }, limits);
+  return readList({ server: connection.name, list, requestPage, read }, limits);
 }

@@ -1,26 +1,26 @@
 import { isRecord } from '../../base/json-value.ts';
 
-/** How to tell a good member, and what a good one is called. */
+/** A check and its description for messages. */
 type MemberRule = readonly [isFine: (value: unknown) => boolean, what: string];
 
-/** Members that may be absent, by name. */
+/** Checks of optional members, by name. */
 export type MemberRules = Readonly<Record<string, MemberRule>>;
 
-const isString = (value: unknown): boolean => typeof value === 'string';
-const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
-
-export const TEXT: MemberRule = [isString, 'a string'];
-export const FLAG: MemberRule = [isBoolean, 'true or false'];
-export const OBJECT: MemberRule = [isRecord, 'an object'];
-export const NUMBER: MemberRule = [(value) => typeof value === 'number' && value >= 0, 'a number'];
-export const ICONS: MemberRule = [
-  (value) => Array.isArray(value) && value.every((it) => isRecord(it) && typeof it.src === 'string'),
-  'a list of icons, each with its "src"',
-];
+/** The checks that several kinds of entries share. */
+export const RULES = {
+  text: [(value) => typeof value === 'string', 'a string'],
+  flag: [(value) => typeof value === 'boolean', 'true or false'],
+  object: [isRecord, 'an object'],
+  number: [(value) => typeof value === 'number' && value >= 0, 'a number'],
+  icons: [
+    (value) => Array.isArray(value) && value.every((it) => isRecord(it) && typeof it.src === 'string'),
+    'a list of icons, each with its "src"',
+  ],
+} as const satisfies MemberRules;
 
 /**
- * The same object if all is well; else a copy without the members that are not as they should be, and what is wrong
- * with each. One that is `null` is absent: many write their nothings so.
+ * Returns the same object if all members are valid, else a copy without the invalid ones and a message for each. A
+ * `null` member counts as absent, without a message.
  */
 export function dropInvalidMembers(
   item: Record<string, unknown>,
@@ -30,24 +30,24 @@ export function dropInvalidMembers(
   const bad = new Map<string, string | undefined>();
   for (const [name, [isFine, what]] of Object.entries(rules)) {
     if (!Object.hasOwn(item, name) || item[name] === undefined || isFine(item[name])) continue;
-    bad.set(name, item[name] === null ? undefined : `"${within}${name}" is not ${what} and was left out`);
+    bad.set(name, item[name] === null ? undefined : `"${within}${name}" is not ${what} and was removed`);
   }
   if (bad.size === 0) return { value: item, repairs: [] };
   const value = Object.fromEntries(Object.entries(item).filter(([name]) => !bad.has(name)));
   return { value, repairs: [...bad.values()].filter((fault) => fault !== undefined) };
 }
 
-/** Real names have a few dozen characters; whatever is made of one takes its time with every character. */
+/** Real names have a few dozen characters; processing time grows with the length. */
 const MAX_NAME_LENGTH = 1_024;
 
-/** An entry that has a name to be called by and is JSON one can read, or why it is none. */
+/** An entry with a valid name and a bounded JSON value, or why it is invalid. */
 export function parseNamed(
   value: unknown,
   room: SizeBudget | undefined,
 ):
   | { readonly value: Readonly<Record<string, unknown>>; readonly name: string }
   | { name?: string; fault: string } {
-  if (!isRecord(value)) return { fault: 'it is no object' };
+  if (!isRecord(value)) return { fault: 'not an object' };
   const named = readName(value.name);
   if ('fault' in named) return named;
   const fault = jsonError(value, room);
@@ -62,13 +62,13 @@ function readName(name: unknown): { readonly name: string } | { name?: string; f
 }
 /** Deeper definitions are refused, because code that walks them later would overflow the stack. */
 const MAX_DEPTH = 200;
-/** So many values in one definition are no definition any more: the largest known has three thousand. */
+/** Maximum number of values in one definition; the largest known has three thousand. */
 const MAX_VALUES = 100_000;
 
-/** How much may still be taken of a list, in values and in characters; below 0 it was too much. */
+/** The values and characters that may still be read from a list; negative if exceeded. */
 export type SizeBudget = { values: number; text: number };
 
-/** Why a value cannot be carried on as JSON; undefined if it can. What it holds is taken off the room. */
+/** Why a value cannot be passed on as JSON; undefined if it can. Subtracts its size from the budget. */
 export function jsonError(
   value: unknown,
   room: SizeBudget = { values: Number.POSITIVE_INFINITY, text: Number.POSITIVE_INFINITY },
@@ -80,12 +80,12 @@ export function jsonError(
 
 type Walk = { left: number; readonly room: SizeBudget; fault: string | undefined };
 
-/** Every tool of every server comes through here: nothing is made on the way. */
+/** Runs for every tool of every server, so it allocates nothing. */
 function visit(value: unknown, depth: number, walk: Walk): void {
   if (typeof value === 'string') walk.room.text -= value.length;
-  if (typeof value === 'bigint') walk.fault = 'it holds a number that JSON cannot';
+  if (typeof value === 'bigint') walk.fault = 'contains a number that JSON cannot represent';
   if (typeof value !== 'object' || value === null) return;
-  if (depth > MAX_DEPTH) walk.fault = `it nests deeper than ${MAX_DEPTH} levels`;
+  if (depth > MAX_DEPTH) walk.fault = `nested deeper than ${MAX_DEPTH} levels`;
   else if (Array.isArray(value)) {
     for (let at = 0; at < value.length && take(walk); at++) visit(value[at], depth + 1, walk);
   } else {
@@ -100,7 +100,7 @@ function visit(value: unknown, depth: number, walk: Walk): void {
 
 function take(walk: Walk): boolean {
   walk.room.values--;
-  if (--walk.left < 0) walk.fault ??= `it holds more than ${MAX_VALUES} values`;
-  if (walk.room.values < 0 || walk.room.text < 0) walk.fault ??= 'there is no room for it';
+  if (--walk.left < 0) walk.fault ??= `contains more than ${MAX_VALUES} values`;
+  if (walk.room.values < 0 || walk.room.text < 0) walk.fault ??= 'exceeds the size limit of the list';
   return walk.fault === undefined;
 }

@@ -1,22 +1,13 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { Icon } from '../../protocol/mcp.ts';
-import {
-  dropInvalidMembers,
-  FLAG,
-  ICONS,
-  type MemberRules,
-  OBJECT,
-  parseNamed,
-  type SizeBudget,
-  TEXT,
-} from './parse-entry.ts';
+import { dropInvalidMembers, type MemberRules, parseNamed, RULES, type SizeBudget } from './parse-entry.ts';
 import type { ReadEntry } from './read-list.ts';
 
-/** A prompt a server offers, which people use as a slash command; what the protocol does not know of it is kept. */
+/** A prompt of a server, which users run as a slash command; unknown members are kept. */
 export type Prompt = {
   readonly name: string;
   readonly title?: string;
-  /** Empty if it says nothing of itself. */
+  /** Empty if the server sent none. */
   readonly description: string;
   readonly arguments: readonly PromptArgument[];
   readonly icons?: readonly Icon[];
@@ -30,7 +21,7 @@ export type PromptArgument = {
   readonly required: boolean;
 };
 
-/** Reads one entry of `prompts/list`; what is wrong with a member that can be spared is left out. */
+/** Parses one entry of `prompts/list`; invalid optional members are removed. */
 export function parsePrompt(listed: unknown, room?: SizeBudget): ReadEntry<Prompt> {
   const named = parseNamed(listed, room);
   if ('fault' in named) return named;
@@ -48,14 +39,18 @@ export function parsePrompt(listed: unknown, room?: SizeBudget): ReadEntry<Promp
 }
 
 const OPTIONAL: MemberRules = {
-  title: TEXT,
-  description: TEXT,
+  title: RULES.text,
+  description: RULES.text,
   arguments: [Array.isArray, 'a list'],
-  icons: ICONS,
-  _meta: OBJECT,
+  icons: RULES.icons,
+  _meta: RULES.object,
 };
 
-const OPTIONAL_OF_ARGUMENT: MemberRules = { title: TEXT, description: TEXT, required: FLAG };
+const OPTIONAL_OF_ARGUMENT: MemberRules = {
+  title: RULES.text,
+  description: RULES.text,
+  required: RULES.flag,
+};
 
 function readArgument(
   value: unknown,
@@ -63,7 +58,7 @@ function readArgument(
 ): { argument: readonly PromptArgument[]; repairs: readonly string[] } {
   const where = `arguments[${at}].`;
   if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') {
-    return { argument: [], repairs: [`"arguments[${at}]" has no name and was left out`] };
+    return { argument: [], repairs: [`"arguments[${at}]" has no name and was removed`] };
   }
   const cleaned = dropInvalidMembers(value, OPTIONAL_OF_ARGUMENT, where);
   const required = cleaned.value.required === true;

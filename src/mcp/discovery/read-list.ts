@@ -4,17 +4,17 @@ import { messageOf } from '../../protocol/sdk-error.ts';
 import { ServerFault } from '../errors/host-error.ts';
 import type { SizeBudget } from './parse-entry.ts';
 
-/** How much of one list is read at most: a server may never stop. */
+/** Limits for reading one list, since a server may never stop sending pages. */
 export type ListLimits = {
   readonly pages: number;
   readonly entries: number;
-  /** Pages in a row that hold nothing. */
+  /** Empty pages in a row. */
   readonly emptyPages: number;
-  /** Time after which no other page is asked for. */
+  /** Time after which no further page is requested. */
   readonly totalMs: number;
-  /** Of all entries together. */
+  /** In all entries together. */
   readonly values: number;
-  /** Characters of all entries and cursors together. */
+  /** Characters in all entries and cursors together. */
   readonly text: number;
 };
 
@@ -27,22 +27,22 @@ const LIST_LIMITS: ListLimits = {
   text: 32 * 2 ** 20,
 };
 
-/** So many faults of one entry are told one by one. */
+/** More repairs of one entry are reported as a number. */
 const MAX_REPAIRS_REPORTED = 10;
 
-/** Which list of which server, and how it is asked for and read. */
+/** A list of a server, with how to request and parse it. */
 export type ListSource<T> = {
   readonly server: string;
   readonly list: ListName;
   /** One page as the server sent it. */
   readonly requestPage: (cursor: string | undefined) => Promise<unknown>;
-  /** What an entry holds is taken off the room. */
+  /** Parses one entry and subtracts its size from the budget. */
   readonly read: (value: unknown, room: SizeBudget) => ReadEntry<T>;
 };
 
 /**
- * Reads a list to its end, each entry on its own, so that a bad one costs no other. Rejects if its first page cannot be
- * had, or a later one for any other reason than that the server refuses it.
+ * Reads all pages of a list. An invalid entry does not affect the others. Rejects if the first page fails, or if a later
+ * page fails for another reason than a JSON-RPC error of the server.
  */
 export async function readList<T>(
   { server, list, requestPage: ask, read }: ListSource<T>,
@@ -67,7 +67,7 @@ export async function readList<T>(
     } catch (cause) {
       if (page === 1 || !(cause instanceof ServerFault)) throw cause;
       failure = cause;
-      report(`page ${page} of its list of ${pluralOf(list)} could not be had: ${messageOf(cause)}`);
+      report(`page ${page} of its ${pluralOf(list)} could not be listed: ${messageOf(cause)}`);
       break;
     }
     const members: Record<string, unknown> = isRecord(answer) ? answer : {};
@@ -97,11 +97,11 @@ export async function readList<T>(
     left.text -= nextCursor.length;
     const tooMuch = overrun(left, limits);
     const end = cursors.has(nextCursor)
-      ? `runs in circles: the cursor ${JSON.stringify(cut(nextCursor))} came twice`
+      ? `repeats the cursor ${JSON.stringify(cut(nextCursor))}; the rest was not read`
       : page >= limits.pages
         ? `has more than ${limits.pages} pages; the rest was not read`
         : empty >= limits.emptyPages
-          ? `has ${empty} pages in a row that hold nothing; the rest was not read`
+          ? `has ${empty} empty pages in a row; the rest was not read`
           : performance.now() >= until
             ? `took longer than ${limits.totalMs} ms; the rest was not read`
             : tooMuch && `${tooMuch}; the rest was not read`;
@@ -120,7 +120,7 @@ export async function readList<T>(
   };
 }
 
-/** Adds one entry, or says why not. */
+/** Adds one entry, or returns why not. */
 function keep<T>(
   items: Map<string, T>,
   entry: ReadEntry<T>,
@@ -129,18 +129,18 @@ function keep<T>(
   const name = cut(entry.name ?? place);
   const skip = (fault: string) => [{ entry: name, fault, outcome: 'set-aside' as const }];
   if ('fault' in entry) return skip(entry.fault);
-  if (items.has(entry.name)) return skip('it is listed twice; the first is used');
+  if (items.has(entry.name)) return skip('listed twice; the first is used');
   items.set(entry.name, entry.item);
   const faults = entry.repairs.slice(0, MAX_REPAIRS_REPORTED);
   const more = entry.repairs.length - faults.length;
-  if (more > 0) faults.push(`it has ${more} more faults, which are not told one by one`);
+  if (more > 0) faults.push(`${more} more invalid members`);
   return faults.map((fault) => ({ entry: name, fault, outcome: 'kept' }));
 }
 
-/** What there was too much of, if anything. */
+/** The limit that was exceeded, if any. */
 function overrun(left: SizeBudget, limits: ListLimits): string | undefined {
-  if (left.values < 0) return `holds more than ${limits.values} values`;
-  return left.text < 0 ? `holds more than ${limits.text} characters` : undefined;
+  if (left.values < 0) return `contains more than ${limits.values} values`;
+  return left.text < 0 ? `contains more than ${limits.text} characters` : undefined;
 }
 
 function pluralOf(list: ListName): string {
@@ -152,35 +152,36 @@ function shorter(known: number | undefined, reported: unknown): number | undefin
   return known === undefined ? reported : Math.min(known, reported);
 }
 
-/** What a server calls things may be of any length; the bytes are copied, since a slice would hold on to all of it. */
+/** Truncates a name or cursor. The characters are copied, since a slice would keep the whole string in memory. */
 function cut(text: string): string {
   return text.length > 200 ? Buffer.from(truncate(text, 200), 'utf16le').toString('utf16le') : text;
 }
-/** The lists a server keeps. */
+
+/** The lists of a server. */
 export type ListName = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
 
-/** Something in a list that is not as it should be; everything else that was listed is offered. */
+/** An invalid entry or a problem of the list itself; all other entries are offered. */
 export type DiscoveryDiagnostic = {
   readonly server: string;
   readonly list: ListName;
-  /** The entry's name, or its place in the list when it has none; absent if the fault is the list's. */
+  /** The entry's name, or its index if it has none; absent if the problem is in the list itself. */
   readonly entry?: string;
   readonly fault: string;
-  /** `kept`: it is offered without what was wrong; `set-aside`: it is not offered, and this is the only word on it; `list`: it is no single entry. */
+  /** `kept`: offered without the invalid part; `set-aside`: not offered; `list`: not about a single entry. */
   readonly outcome: 'kept' | 'set-aside' | 'list';
 };
 
-/** One list of a server, read to its end: every entry is an item or set aside by one diagnostic. */
+/** One list of a server: each entry is an item or has a diagnostic. */
 export type Discovered<T> = {
   readonly items: readonly T[];
   readonly diagnostics: readonly DiscoveryDiagnostic[];
-  /** How long the server says the list holds, in milliseconds. */
+  /** The TTL that the server sent, in milliseconds. */
   readonly ttlMs?: number;
-  /** Why a later page could not be had: what came before it is here, and an older list may be the better one. */
+  /** Why a later page failed: the items are incomplete, so an earlier list may be better. */
   readonly failure?: unknown;
 };
 
-/** What became of one entry: an item, with the repairs made to it, or the fault that makes it unusable. */
+/** A parsed entry with the repairs made to it, or why it is invalid. */
 export type ReadEntry<T> =
   | { readonly item: T; readonly name: string; readonly repairs: readonly string[] }
   | { readonly name?: string; readonly fault: string };
@@ -189,10 +190,10 @@ export type ReadEntry<T> =
 export function formatDiagnostic({ list, entry, fault, outcome }: DiscoveryDiagnostic): string {
   if (entry === undefined) return fault;
   const text = `${NOUNS[list]} ${JSON.stringify(entry)}: ${fault}`;
-  return outcome === 'set-aside' ? `${text}; it is not offered` : text;
+  return outcome === 'set-aside' ? `${text}; not offered` : text;
 }
 
-/** What one entry of each list is called. */
+/** The noun for one entry of each list. */
 const NOUNS: Readonly<Record<ListName, string>> = {
   tools: 'tool',
   prompts: 'prompt',

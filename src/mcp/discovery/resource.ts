@@ -1,19 +1,10 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { ContentAnnotations, Icon } from '../../protocol/mcp.ts';
-import {
-  dropInvalidMembers,
-  ICONS,
-  jsonError,
-  type MemberRules,
-  NUMBER,
-  OBJECT,
-  type SizeBudget,
-  TEXT,
-} from './parse-entry.ts';
+import { dropInvalidMembers, jsonError, type MemberRules, RULES, type SizeBudget } from './parse-entry.ts';
 import type { ReadEntry } from './read-list.ts';
 
 type Described = {
-  /** Its address, if it has no name. */
+  /** The address if the server sent no name. */
   readonly name: string;
   readonly title?: string;
   readonly description?: string;
@@ -23,39 +14,39 @@ type Described = {
   readonly _meta?: Readonly<Record<string, unknown>>;
 };
 
-/** Something a server lets others read; what the protocol does not know of it is kept. */
+/** A resource of a server; unknown members are kept. */
 export type Resource = Described & {
   readonly uri: string;
-  /** In bytes, as the server says. */
+  /** In bytes, as reported by the server. */
   readonly size?: number;
 };
 
-/** Many resources at once: an address with parts to fill in (RFC 6570). */
+/** A URI template for resources (RFC 6570). */
 export type ResourceTemplate = Described & { readonly uriTemplate: string };
 
-/** Reads one entry of `resources/list`; it is known by its `uri`. */
+/** Parses one entry of `resources/list`, identified by its `uri`. */
 export function parseResource(value: unknown, room?: SizeBudget): ReadEntry<Resource> {
   return readAddressed<Resource>(value, 'uri', room);
 }
 
-/** Reads one entry of `resources/templates/list`; it is known by its `uriTemplate`. */
+/** Parses one entry of `resources/templates/list`, identified by its `uriTemplate`. */
 export function parseResourceTemplate(value: unknown, room?: SizeBudget): ReadEntry<ResourceTemplate> {
   return readAddressed<ResourceTemplate>(value, 'uriTemplate', room);
 }
 
 const OPTIONAL: MemberRules = {
-  name: TEXT,
-  title: TEXT,
-  description: TEXT,
-  mimeType: TEXT,
-  size: NUMBER,
-  annotations: OBJECT,
-  icons: ICONS,
-  _meta: OBJECT,
+  name: RULES.text,
+  title: RULES.text,
+  description: RULES.text,
+  mimeType: RULES.text,
+  size: RULES.number,
+  annotations: RULES.object,
+  icons: RULES.icons,
+  _meta: RULES.object,
 };
 
 function readAddressed<T>(value: unknown, member: 'uri' | 'uriTemplate', room?: SizeBudget): ReadEntry<T> {
-  if (!isRecord(value)) return { fault: 'it is no object' };
+  if (!isRecord(value)) return { fault: 'not an object' };
   const address = value[member];
   if (typeof address !== 'string' || address === '') {
     const name = typeof value.name === 'string' && value.name !== '' ? { name: value.name } : {};

@@ -11,18 +11,17 @@ import { parseTool } from './tool.ts';
 
 const FORMAT = 1;
 const WRITE_AFTER_MS = 500;
-/** One server's file at most; who lists more is not remembered. */
+/** Maximum size of one server's file; larger lists are not cached. */
 const MAX_BYTES = 8 * 2 ** 20;
 const MAX_AGE_MS = 30 * 24 * 60 * 60 * 1000;
-/** A file that is still right is written again after so long, so that it does not grow too old. */
+/** An unchanged file is rewritten after this time, so that it does not expire while in use. */
 const FRESH_MS = 24 * 60 * 60 * 1000;
 
 type Known = { readonly digest: string; readonly at: number };
 
 /**
- * What servers listed, in a directory that only its owner can read, a file each. It holds names, descriptions and
- * schemas as servers told them, and no annotations: those are claims that only the server itself can make. A file that
- * cannot be read is none, one that cannot be written is forgotten.
+ * Caches tools on disk, one private file per server, with names, descriptions and schemas but without annotations:
+ * those count only if the server itself sends them. Unreadable files count as absent; write errors are ignored.
  */
 export function fileToolCache(
   directory: string,
@@ -60,7 +59,7 @@ export function fileToolCache(
       // Several changes are written together; the timer does not keep the process alive.
       timer ??= setTimeout(() => void flush(), WRITE_AFTER_MS).unref();
     },
-    /** Writes now what is to be written. */
+    /** Writes pending changes now. */
     flush,
   };
 }
@@ -105,7 +104,7 @@ async function read(
   return { tools: [...tools.values()], known: { digest: digestOf(JSON.stringify(value.tools)), at } };
 }
 
-/** Our own names: a server's file, and what is written before it takes its place. */
+/** The names of cache files and of their temporary files. */
 const OWN = /^[0-9a-f]{64}\.json(\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/;
 
 /** Removes files of servers not used for a month and leftovers of interrupted writes; other files stay. */
@@ -122,7 +121,7 @@ function withoutClaims({ annotations: _, ...tool }: ListedTool): ListedTool {
   return tool;
 }
 
-/** A key is a name of another kind: whatever it holds, the file is in the directory. */
+/** The key is hashed, so that no key can lead to a path outside the directory. */
 function pathOf(directory: string, key: string): string {
   return join(directory, `${digestOf(key)}.json`);
 }

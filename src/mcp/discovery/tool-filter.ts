@@ -1,10 +1,10 @@
 import { isRecord } from '../../base/json-value.ts';
 
-/** Which of a server's tools are wanted, by its own names for them; `*` stands for any characters. */
+/** Which tools of a server are offered, by the server's own names; `*` matches any characters. */
 export type ToolFilter = {
-  /** Only these; by default all. */
+  /** Only these. Default: all. */
   readonly includeTools?: readonly string[];
-  /** Not these, also if they are included. */
+  /** Not these, even if included. */
   readonly excludeTools?: readonly string[];
 };
 
@@ -17,21 +17,21 @@ export function toolFilterOf(entry: unknown): ToolFilter {
   };
 }
 
-/** What is wrong with what an entry chooses, if anything: a choice that cannot be read must not let everything through. */
+/** Why the filters of an entry are invalid; undefined if they are valid. An invalid filter must not let all tools pass. */
 export function toolFilterError(entry: Readonly<Record<string, unknown>>): string | undefined {
   const bad = (['includeTools', 'excludeTools'] as const).find(
     (name) => entry[name] !== undefined && !isTexts(entry[name]),
   );
-  return bad && `"${bad}" must be a list of names of tools`;
+  return bad && `"${bad}" must be a list of tool names`;
 }
 
-/** Whether a tool is wanted; no choice wants all. */
+/** Whether the filter includes a tool. */
 export function isIncluded(name: string, { includeTools, excludeTools }: ToolFilter): boolean {
   const isNamed = (patterns: readonly string[]) => patterns.some((pattern) => matches(pattern, name));
   return (includeTools === undefined || isNamed(includeTools)) && !isNamed(excludeTools ?? []);
 }
 
-/** The tools that are wanted; the same list if that is all of them. */
+/** The included tools; the same list if all are included. */
 export function filterTools<T extends { readonly name: string }>(
   tools: readonly T[],
   choice: ToolFilter,
@@ -40,12 +40,12 @@ export function filterTools<T extends { readonly name: string }>(
   return chosen.length === tools.length ? tools : chosen;
 }
 
-/** What is named and is not there, most likely a typo; one line each. */
+/** A warning for each pattern that matches no tool, most likely a typo. */
 export function unmatchedPatterns(names: readonly string[], choice: ToolFilter): string[] {
   return (['includeTools', 'excludeTools'] as const).flatMap((member) =>
     (choice[member] ?? [])
       .filter((pattern) => !names.some((name) => matches(pattern, name)))
-      .map((pattern) => `"${member}" of its entry names ${JSON.stringify(pattern)}, which it does not list`),
+      .map((pattern) => `"${member}" names ${JSON.stringify(pattern)}, which matches no tool of the server`),
   );
 }
 

@@ -1,20 +1,11 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { JsonSchema, ListedTool } from '../../protocol/mcp.ts';
-import {
-  dropInvalidMembers,
-  FLAG,
-  ICONS,
-  type MemberRules,
-  OBJECT,
-  parseNamed,
-  type SizeBudget,
-  TEXT,
-} from './parse-entry.ts';
+import { dropInvalidMembers, type MemberRules, parseNamed, RULES, type SizeBudget } from './parse-entry.ts';
 import type { ReadEntry } from './read-list.ts';
 
 /**
- * Reads one entry of `tools/list`. What is wrong with a member that can be spared is repaired, since the tool works without it;
- * one whose arguments are no object can never be called and is set aside.
+ * Parses one entry of `tools/list`. Invalid optional members are removed, since the tool works without them; a tool
+ * whose arguments are not an object cannot be called and is not offered.
  */
 export function parseTool(listed: unknown, room?: SizeBudget): ReadEntry<ListedTool> {
   const named = parseNamed(listed, room);
@@ -39,22 +30,22 @@ export function parseTool(listed: unknown, room?: SizeBudget): ReadEntry<ListedT
 }
 
 const OPTIONAL: MemberRules = {
-  description: TEXT,
-  title: TEXT,
-  annotations: OBJECT,
-  outputSchema: OBJECT,
-  icons: ICONS,
-  execution: OBJECT,
-  _meta: OBJECT,
+  description: RULES.text,
+  title: RULES.text,
+  annotations: RULES.object,
+  outputSchema: RULES.object,
+  icons: RULES.icons,
+  execution: RULES.object,
+  _meta: RULES.object,
 };
 
-/** Hints are believed of servers that are trusted: what only looks like one is none. */
+/** Hints of trusted servers affect permissions, so only valid ones are kept. */
 const HINTS: MemberRules = {
-  title: TEXT,
-  readOnlyHint: FLAG,
-  destructiveHint: FLAG,
-  idempotentHint: FLAG,
-  openWorldHint: FLAG,
+  title: RULES.text,
+  readOnlyHint: RULES.flag,
+  destructiveHint: RULES.flag,
+  idempotentHint: RULES.flag,
+  openWorldHint: RULES.flag,
 };
 
 type ReadSchema =
@@ -63,18 +54,18 @@ type ReadSchema =
 
 function readSchema(given: unknown): ReadSchema {
   if (isNothing(given)) {
-    return { schema: { type: 'object' }, repairs: ['"inputSchema" is missing; any arguments are taken'] };
+    return { schema: { type: 'object' }, repairs: ['"inputSchema" is missing; any arguments are accepted'] };
   }
   if (!isRecord(given)) return { fault: '"inputSchema" must be an object' };
   const { type } = given;
   const typed = typedSchema(given, type);
-  if (!typed) return { fault: '"inputSchema" must have the type "object"' };
+  if (!typed) return { fault: '"inputSchema" must have type "object"' };
   const cleaned = dropInvalidMembers(typed, SCHEMA_MEMBERS, 'inputSchema.');
   const isNoted = type !== 'object';
   return {
     schema: cleaned.value,
     repairs: [
-      ...(isNoted ? ['"inputSchema" does not have the type "object", which is assumed'] : []),
+      ...(isNoted ? ['"inputSchema" does not have type "object", which is assumed'] : []),
       ...cleaned.repairs,
     ],
   };
@@ -85,7 +76,7 @@ function isNothing(value: unknown): boolean {
   return value === undefined || value === null || value === true || isEmptyList(value);
 }
 
-/** Arguments are always an object: a schema that allows for more, or says nothing, may as well say that. */
+/** Arguments are always an object, so a schema without a type, or with several, is narrowed to `object`. */
 function typedSchema(schema: Record<string, unknown>, type: unknown): Record<string, unknown> | undefined {
   if (type === 'object') return schema;
   const isOpen = type === undefined || type === null || (Array.isArray(type) && type.includes('object'));
@@ -94,7 +85,7 @@ function typedSchema(schema: Record<string, unknown>, type: unknown): Record<str
 
 /** Schema members that are validated; the rest is passed on unchanged. */
 const SCHEMA_MEMBERS: MemberRules = {
-  properties: OBJECT,
+  properties: RULES.object,
   required: [
     (value) => Array.isArray(value) && value.every((it) => typeof it === 'string'),
     'a list of strings',

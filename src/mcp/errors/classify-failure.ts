@@ -3,12 +3,12 @@ import { Secrets } from '../connection/secrets.ts';
 import { TOO_LARGE } from '../transports/oversized-message.ts';
 import { HostError, type HostErrorCode, type HostErrorOptions, ServerFault } from './host-error.ts';
 
-/** What is known of the request besides its failure. */
+/** What is known about the request besides its failure. */
 type FailureContext = {
   readonly hadSession?: boolean;
-  /** Whether the server had shaken hands before. */
+  /** Whether the handshake had succeeded before. */
   readonly isEstablished?: boolean;
-  /** What must not be shown though the server says it. */
+  /** Masked in text that comes from the server. */
   readonly secrets?: Secrets;
 };
 
@@ -44,7 +44,7 @@ export function classifyFailure(server: string, failure: unknown, context: Failu
     });
     if (failure instanceof Error) return failure;
     const reason = secrets.brief(facts.reason ?? '');
-    const text = reason === '' || failure.code === 'session-lost' ? '' : `; it said: ${reason}`;
+    const text = reason === '' || failure.code === 'session-lost' ? '' : `; response: ${reason}`;
     return fail(failure.code, `${failure.fault}${text}`, failure);
   }
   const known = NETWORK_ERRORS[code];
@@ -52,16 +52,16 @@ export function classifyFailure(server: string, failure: unknown, context: Failu
     const hasRun = known.hasRun === 'no' || facts.syscall === 'connect' ? 'no' : 'maybe';
     return fail(known.code, `${known.fault} (${code})`, { isTerminal: known.isTerminal, hasRun });
   }
-  if (code === 'REQUEST_TIMEOUT') return fail('timeout', 'it did not answer in time');
+  if (code === 'REQUEST_TIMEOUT') return fail('timeout', 'the server did not respond in time');
   if (CLOSED.has(code) || facts.isAborted)
     return fail('closed', 'the connection is closed', { isTerminal: true });
   if (code === 'CLIENT_HTTP_UNEXPECTED_CONTENT') {
     return fail('unreachable', describeContentType(facts.contentType && secrets.brief(facts.contentType)));
   }
-  return fail('unreachable', `${detail}; see whether it runs and its entry is right`);
+  return fail('unreachable', `${detail}; check that the server is running and that its entry is correct`);
 }
 
-/** Faults of our own transports that say what to do. */
+/** Errors of our own transports whose messages already contain a remedy. */
 const SELF_EXPLAINING: ReadonlySet<string> = new Set(['bad-answer', 'cross-origin', 'proxy', 'ws-handshake']);
 
 const CLOSED: ReadonlySet<string> = new Set([
@@ -73,7 +73,7 @@ const CLOSED: ReadonlySet<string> = new Set([
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
 
-/** Codes of JSON-RPC are numbers, those of the client's own failures are words; the old numbers of the web mean nothing. */
+/** JSON-RPC error codes are numbers, the client's own codes are strings; the numeric codes of DOMException do not count. */
 export function isRpcError(failure: unknown): failure is Error & { code: number } {
   if (!(failure instanceof Error) || failure instanceof DOMException || !isRecord(failure)) return false;
   return typeof failure.code === 'number';
@@ -81,15 +81,15 @@ export function isRpcError(failure: unknown): failure is Error & { code: number 
 
 function describeContentType(contentType: string | undefined): string {
   return contentType?.includes('html')
-    ? 'a web page is there and no MCP server; check "url"'
-    : `it answered with ${contentType ?? 'no content type'} and not as an MCP server does; check "url"`;
+    ? 'the URL serves a web page instead of an MCP server; check "url"'
+    : `the response has ${contentType === undefined ? 'no content type' : `content type ${contentType}`} and is not MCP; check "url"`;
 }
 
 type StatusFailure = Pick<HostErrorOptions, 'isTerminal' | 'hasRun'> & { code: HostErrorCode; fault: string };
 
 /**
- * What an HTTP status that is no success means; a JSON-RPC error in its body is the server's own answer. A lost session
- * is a guess: tools answer 404 too.
+ * What an HTTP error status means; a JSON-RPC error in the body is the response of the server. A 404 in a session only
+ * suggests a lost session, since tools may answer 404 too.
  */
 export function classifyStatus(
   server: string,
@@ -102,7 +102,7 @@ export function classifyStatus(
   if (wantsAuth) return { code: 'unauthorized', fault: CREDENTIALS_ADVICE, hasRun: 'no' };
   const answered = readRpcError(server, text);
   if (hadSession && mayBeLost(status, answered)) {
-    const detail = `it does not know our session any more (HTTP ${status}); a new one is made; see whether the server was restarted`;
+    const detail = `the server no longer knows the session (HTTP ${status}); a new session is opened; check whether the server was restarted`;
     return { code: 'session-lost', fault: detail, isTerminal: true, hasRun: 'no' };
   }
   if (answered && status < 500) return answered;
@@ -115,66 +115,69 @@ export function classifyStatus(
     return {
       code: 'unreachable',
       ...failure,
-      fault: `${failure.fault} (HTTP ${status}); ${remedyOf(failure)}ask again ${wait}`,
+      fault: `${failure.fault} (HTTP ${status}); ${remedyOf(failure)}retry ${wait}`,
     };
   if (status >= 500) {
-    const detail = `it failed (HTTP ${status}); look into its log, or ask again ${wait}`;
+    const detail = `the server failed (HTTP ${status}); check its log, or retry ${wait}`;
     return { code: 'unreachable', fault: detail };
   }
   if (status >= 300 && status < 400) {
-    const detail = `it sends us elsewhere (HTTP ${status}); set "url" to where it is now`;
+    const detail = `the server redirects the request (HTTP ${status}); set "url" to the new address`;
     return { code: 'unreachable', fault: detail, hasRun: 'no' };
   }
   if (status === 403) {
-    const remedy = isEstablished ? SEE : 'check "url", and "headers" if it wants credentials';
-    return { code: 'unreachable', fault: `it refused the request (HTTP 403); ${remedy}` };
+    const remedy = isEstablished
+      ? CHECK_EFFECT
+      : 'check "url", and "headers" if the server requires credentials';
+    return { code: 'unreachable', fault: `the server refused the request (HTTP 403); ${remedy}` };
   }
-  if (isEstablished) return { code: 'unreachable', fault: `it answered with HTTP ${status}; ${SEE}` };
+  if (isEstablished)
+    return { code: 'unreachable', fault: `the server answered with HTTP ${status}; ${CHECK_EFFECT}` };
   const isAway = status === 404 || status === 405 || status === 410;
   if (isAway) {
-    const detail = `no MCP server is there (HTTP ${status}); check "url" and "type"`;
+    const detail = `no MCP server at this URL (HTTP ${status}); check "url" and "type"`;
     return { code: 'unreachable', fault: detail, hasRun: 'no' };
   }
-  // It may be a tool's own word for what came of it.
-  const detail = `it refused the request (HTTP ${status}); check "url" and "headers"`;
+  // A tool may use the status for its own errors, so the request may have run.
+  const detail = `the server refused the request (HTTP ${status}); check "url" and "headers"`;
   return { code: 'unreachable', fault: detail };
 }
 
-/** What was known of the server when it was asked. */
+/** What was known about the server when the request was sent. */
 type StatusContext = {
   readonly hadSession?: boolean;
-  /** It has shaken hands there: what it answers with is about the request. */
+  /** The handshake succeeded at this URL, so the status is about the request. */
   readonly isEstablished?: boolean;
 };
 
 function remedyOf({ isTerminal }: Omit<StatusFailure, 'code'>): string {
-  return isTerminal ? 'see whether the server runs, or ' : '';
+  return isTerminal ? 'check that the server is running, or ' : '';
 }
 
-const SEE = 'see what the request did before you repeat it';
-/** Upper bound for a server-supplied Retry-After in messages. */
-const MAX_RETRY_AFTER_MS = 300_000;
+export const CHECK_EFFECT = 'check what the request did before you repeat it';
+/** Upper bound for a server-supplied Retry-After. */
+export const MAX_RETRY_AFTER_MS = 300_000;
 
 const STATUS: Readonly<Record<number, Omit<StatusFailure, 'code'>>> = {
-  408: { fault: 'it waited too long for the request', hasRun: 'no' },
-  429: { fault: 'it is asked too often', hasRun: 'no' },
-  502: { fault: 'the server behind its gateway is away', isTerminal: true },
-  // Gateways send it for a server that has taken the request, too.
-  503: { fault: 'it is not available', isTerminal: true },
-  504: { fault: 'the server behind its gateway does not answer', isTerminal: true },
+  408: { fault: 'the server timed out waiting for the request', hasRun: 'no' },
+  429: { fault: 'too many requests', hasRun: 'no' },
+  502: { fault: 'the gateway cannot reach the server', isTerminal: true },
+  // Gateways also send 503 when the server has received the request.
+  503: { fault: 'the server is not available', isTerminal: true },
+  504: { fault: 'the gateway got no response from the server', isTerminal: true },
 };
 
-/** Error codes by which servers say with HTTP 400 that they do not know a session; the last is what those in Python use. */
+/** JSON-RPC error codes that servers send with HTTP 400 for an unknown session; -32600 is used by Python servers. */
 const LOST: ReadonlySet<number> = new Set([-32000, -32001, -32600]);
 const METHOD_NOT_FOUND = -32601;
 
-/** By the protocol a 404 in a session means that the session is gone, whatever the body says; a 400 may be about anything. */
+/** The protocol defines a 404 in a session as a lost session, whatever the body says; a 400 may have other reasons. */
 function mayBeLost(status: number, answered: ServerFault | undefined): boolean {
   if (status === 404 || status === 410) return answered?.code !== METHOD_NOT_FOUND;
   return status === 400 && (answered === undefined || LOST.has(answered.code));
 }
 
-/** The JSON-RPC error in the body of a refusal, if there is one. */
+/** The JSON-RPC error in the body of an error response, if there is one. */
 export function readRpcError(server: string, text: string | undefined): ServerFault | undefined {
   if (text === undefined) return undefined;
   try {
@@ -189,33 +192,33 @@ export function readRpcError(server: string, text: string | undefined): ServerFa
   }
 }
 
-/** What can be read off a failure, wherever in its causes it stands. */
+/** Facts extracted from a failure and its chain of causes. */
 export type FailureFacts = {
-  /** The system's or a library's word for it. */
+  /** The error code of the system or a library. */
   readonly code: string | undefined;
   readonly syscall: string | undefined;
-  /** The answer's HTTP status. */
+  /** The HTTP status of the response. */
   readonly status: number | undefined;
-  /** The answer's body. */
+  /** The body of the response. */
   readonly text: string | undefined;
-  /** Why a server refused, in its own words. */
+  /** The reason that the server gave. */
   readonly reason: string | undefined;
-  /** How the server wants to be authorized. */
+  /** The WWW-Authenticate challenge. */
   readonly challenge: string | undefined;
   readonly contentType: string | undefined;
   readonly retryAfterMs: number | undefined;
-  /** False if nothing of the request left this machine. */
+  /** False if no byte of the request was sent. */
   readonly wasSent: boolean | undefined;
-  /** Whether the request named a session. */
+  /** Whether the request had a session id. */
   readonly hadSession: boolean | undefined;
   readonly isUnauthorized: boolean;
-  /** The transport was closed under it. */
+  /** Whether the transport was closed during the request. */
   readonly isAborted: boolean;
-  /** What the failure with that code says, or the innermost if none has one. */
+  /** The message of the failure that has the code, or of the innermost one. */
   readonly message: string;
 };
 
-/** The first fact of its kind counts, from the failure inwards; the innermost code does, since outer ones only say that something failed. */
+/** Takes each fact from the outermost failure that has it, but the code from the innermost, since outer codes are generic. */
 export function readFailure(failure: unknown): FailureFacts {
   const chain = causesOf(failure, []);
   const data = chain.flatMap((it) => (isRecord(it.data) ? [it.data] : []));
@@ -241,7 +244,7 @@ export function readFailure(failure: unknown): FailureFacts {
   };
 }
 
-/** The failure, its cause, and so on; of several at once, as when a host has many addresses, the last. */
+/** The failure and its causes, outermost first; of an AggregateError, such as one per address of a host, the last error. */
 function causesOf(failure: unknown, before: readonly unknown[]): Record<string, unknown>[] {
   if (!isRecord(failure) || before.includes(failure) || before.length > 10) return [];
   const inner = failure.cause ?? (Array.isArray(failure.errors) ? failure.errors.at(-1) : undefined);
@@ -264,20 +267,20 @@ export function failedStage(failure: unknown): ConnectStage | undefined {
 
 type NetworkError = {
   readonly code: HostErrorCode;
-  readonly stage?: ConnectStage;
   readonly fault: string;
   readonly isTerminal: boolean;
   readonly hasRun: 'no' | 'maybe';
+  readonly stage?: ConnectStage;
 };
 
 const away = (detail: string, hasRun: 'no' | 'maybe'): NetworkError => ({
   code: 'unreachable',
-  stage: 'address',
   fault: detail,
   isTerminal: true,
   hasRun,
+  stage: 'address',
 });
-/** The server took the request and stopped responding. */
+/** The server accepted the request and stopped responding. */
 const stalled = (detail: string): NetworkError => ({
   code: 'unreachable',
   fault: detail,
@@ -292,34 +295,34 @@ const cut = (detail: string): NetworkError => ({
 });
 const certificate = (detail: string): NetworkError => ({
   code: 'unreachable',
-  stage: 'tls',
   fault: detail,
   isTerminal: false,
   hasRun: 'no',
+  stage: 'tls',
 });
-/** Records that cannot be read come at the handshake as a rule, but at any time after it as well. */
+/** Unreadable TLS records usually occur during the handshake, but are possible later. */
 const garbled = (detail: string): NetworkError => ({ ...certificate(detail), hasRun: 'maybe' });
 
-const UNTRUSTED = certificate('its certificate is signed by nobody known here; add its CA under tls.ca');
+const UNTRUSTED = certificate('the issuer of its certificate is not trusted; add its CA under tls.ca');
 
-/** What the words of the system and of the HTTP library mean, and what to do. */
+/** Codes of the operating system and of the HTTP library, with a message and a remedy. */
 export const NETWORK_ERRORS: Readonly<Record<string, NetworkError>> = {
-  ECONNREFUSED: away('nobody listens there; start the server or check "url"', 'no'),
-  ENOTFOUND: away('its host name is unknown; check "url" and the network', 'no'),
-  EAI_AGAIN: away('its host name cannot be looked up now; check the network', 'no'),
-  // A connection that was good ends so too, when its packets find no way any more.
-  EHOSTUNREACH: away('there is no way to its host; check the network', 'maybe'),
-  ENETUNREACH: away('there is no way to its network; check the network', 'maybe'),
-  UND_ERR_CONNECT_TIMEOUT: away('its host does not answer; check "url" and the network', 'no'),
-  ETIMEDOUT: away('its host stopped answering; check the network', 'maybe'),
+  ECONNREFUSED: away('connection refused; start the server or check "url"', 'no'),
+  ENOTFOUND: away('unknown host name; check "url" and the network', 'no'),
+  EAI_AGAIN: away('the host name cannot be resolved now; check the network', 'no'),
+  // An established connection can also fail this way, when its route disappears.
+  EHOSTUNREACH: away('no route to the host; check the network', 'maybe'),
+  ENETUNREACH: away('the network is unreachable; check the network', 'maybe'),
+  UND_ERR_CONNECT_TIMEOUT: away('connecting timed out; check "url" and the network', 'no'),
+  ETIMEDOUT: away('the host stopped responding; check the network', 'maybe'),
   UND_ERR_HEADERS_TIMEOUT: stalled(
-    'it took the request and never answered; see whether the server still runs',
+    'the server accepted the request but did not respond; check that the server is still running',
   ),
-  UND_ERR_BODY_TIMEOUT: stalled('its answer stopped in the middle; see whether the server still runs'),
-  ECONNRESET: cut('the connection was reset; see whether the server still runs'),
-  ECONNABORTED: cut('the connection was given up; see whether the server still runs'),
-  EPIPE: cut('the connection broke while we wrote; see whether the server still runs'),
-  UND_ERR_SOCKET: cut('the other side closed the connection; see whether the server still runs'),
+  UND_ERR_BODY_TIMEOUT: stalled('the response stopped midway; check that the server is still running'),
+  ECONNRESET: cut('the connection was reset; check that the server is still running'),
+  ECONNABORTED: cut('the connection was aborted; check that the server is still running'),
+  EPIPE: cut('the connection broke during a write; check that the server is still running'),
+  UND_ERR_SOCKET: cut('the server closed the connection; check that the server is still running'),
   UND_ERR_DESTROYED: cut('the connection is closed'),
   UND_ERR_CLOSED: cut('the connection is closed'),
   DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
@@ -327,14 +330,14 @@ export const NETWORK_ERRORS: Readonly<Record<string, NetworkError>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
   UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
-  CERT_HAS_EXPIRED: certificate('its certificate has expired; whoever runs it must renew it'),
+  CERT_HAS_EXPIRED: certificate('its certificate has expired; renew the certificate on the server'),
   CERT_NOT_YET_VALID: certificate('its certificate is not valid yet; check the clock of this machine'),
   ERR_TLS_CERT_ALTNAME_INVALID: certificate(
     'its certificate is for another host; check "url" or set tls.serverName',
   ),
-  EPROTO: garbled('it does not speak TLS as we do; check "url" and its port'),
-  ERR_SSL_WRONG_VERSION_NUMBER: garbled('it does not speak TLS there; check "url" and its port'),
+  EPROTO: garbled('the TLS handshake failed; check "url" and its port'),
+  ERR_SSL_WRONG_VERSION_NUMBER: garbled('the server does not use TLS on this port; check "url" and its port'),
 };
-/** What to do about a server that refuses us. */
+/** The remedy for a server that requires credentials. */
 const CREDENTIALS_ADVICE =
-  'it wants a sign-in or credentials; set "headers" or "headersHelper" of its entry, or check what they hold';
+  'the server requires authentication; set "headers" or "headersHelper" in its entry, or check the credentials in them';

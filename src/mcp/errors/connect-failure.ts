@@ -6,20 +6,20 @@ import { type MissingVariable, missingVariableAdvice } from '../transports/stdio
 import { classifyFailure, isRpcError, readFailure } from './classify-failure.ts';
 import { HostError } from './host-error.ts';
 
-/** What is left of an attempt. */
+/** What is known about a failed attempt. */
 type AttemptFacts = {
   readonly isProcess: boolean;
-  /** Whether it owed us an answer. */
+  /** Whether a request was pending. */
   readonly isUnanswered: boolean;
-  /** What its process wrote last, without secrets. */
+  /** The last stderr lines, with secrets masked. */
   readonly stderr: readonly string[];
-  /** The variable that its process says it misses. */
+  /** The variable that the process reported missing. */
   readonly missing?: MissingVariable | undefined;
-  /** What must not be shown though the server says it. */
+  /** Masked in text that comes from the server. */
   readonly secrets?: Secrets;
 };
 
-/** What a failed connect means: as `explain`, but a process that is gone was never there. */
+/** Classifies a failed connect: like `classifyFailure`, but for a process that exited the cause is its start. */
 export function classifyConnectFailure(server: string, failure: unknown, last: AttemptFacts): HostError {
   if (failure instanceof HostError && failure.code !== 'closed') return failure;
   const { secrets = new Secrets() } = last;
@@ -29,24 +29,27 @@ export function classifyConnectFailure(server: string, failure: unknown, last: A
   if (syscall.startsWith('spawn')) {
     const command = syscall.slice('spawn '.length);
     return code === 'ENOENT'
-      ? fail('spawn-failed', `its command is not found: ${command}; ${howToFind(command)}`)
+      ? fail('spawn-failed', `command not found: ${command}; ${howToFind(command)}`)
       : fail(
           'spawn-failed',
-          `its command cannot be run (${code}): ${command}; check the file and its rights`,
+          `command cannot be run (${code}): ${command}; check that the file exists and is executable`,
         );
   }
   const known = isRpcError(failure) ? failure : classifyFailure(server, failure, { secrets });
   if (!(known instanceof HostError))
-    return fail('unreachable', `it refused to start: ${secrets.brief(describeRefusal(known))}`);
+    return fail(
+      'unreachable',
+      `the server rejected the connection: ${secrets.brief(describeRefusal(known))}`,
+    );
   const hasDied = code === 'ERA_NEGOTIATION_FAILED' && last.isUnanswered;
   if (last.isProcess && (known.code === 'closed' || hasDied)) {
-    const text = last.stderr.length === 0 ? '' : `; it said: ${summarizeStderr(last.stderr)}`;
-    const detail = `it ended before it was ready${text}; ${howToGoOn(last.missing)}`;
+    const text = last.stderr.length === 0 ? '' : `; stderr: ${summarizeStderr(last.stderr)}`;
+    const detail = `its process exited before it was ready${text}; ${howToGoOn(last.missing)}`;
     const { missing: missingVariable } = last;
     return new HostError('spawn-failed', server, detail, { cause: failure, hasRun: 'no', missingVariable });
   }
   if (known.code === 'closed')
-    return fail('closed', `${secrets.brief(detail)}; see whether the server still runs`);
+    return fail('closed', `${secrets.brief(detail)}; check that the server is still running`);
   if (code === 'ERA_NEGOTIATION_FAILED') {
     return fail(
       'unreachable',
@@ -58,34 +61,34 @@ export function classifyConnectFailure(server: string, failure: unknown, last: A
 
 function howToGoOn(missing: MissingVariable | undefined): string {
   if (missing !== undefined) return missingVariableAdvice(missing);
-  return `run its command by hand to see more; servers get only a limited environment, so pass variables it needs with -e NAME='\${NAME}'`;
+  return `run its command by hand to see more; servers inherit only a few environment variables, so pass others with -e NAME='\${NAME}'`;
 }
 
-/** Many write the whole line where the command alone belongs. */
+/** A common mistake is to write the whole command line into "command". */
 function howToFind(command: string): string {
   return /\s/.test(command)
-    ? 'put what follows its first word into "args", or give its full path'
-    : 'install it or give its full path';
+    ? 'set "command" to its first word and move the rest to "args"'
+    : 'install it or set an absolute path in "command"';
 }
 
 const UNSUPPORTED_VERSION = -32022;
 
 function describeRefusal(failure: Error): string {
   if (!isRpcError(failure) || failure.code !== UNSUPPORTED_VERSION) return messageOf(failure);
-  return 'it speaks no version of the protocol that we do; update it, or this program';
+  return 'the server supports none of the protocol versions of this client; update the server or Toolplane';
 }
 
-/** How far a server had come when its time was over, and what to do. */
+/** The stage at which the connect timeout expired, and a remedy. */
 export function describeTimeout(
   limitMs: number,
   wire: Pick<Wire, 'isOpen' | 'unanswered'> | undefined,
   stderr: readonly string[],
 ): string {
   const stage = !wire?.isOpen
-    ? 'it could not be reached yet'
+    ? 'no connection yet'
     : wire.unanswered === undefined
-      ? 'it was still being greeted'
-      : `it did not answer "${wire.unanswered}"`;
-  const detail = stderr.length === 0 ? '' : `; it said: ${summarizeStderr(stderr)}`;
-  return `it was not ready within ${limitMs} ms: ${stage}; raise connectTimeoutMs if it is slow to start${detail}`;
+      ? 'the handshake had not finished'
+      : `no response to "${wire.unanswered}"`;
+  const detail = stderr.length === 0 ? '' : `; stderr: ${summarizeStderr(stderr)}`;
+  return `the server was not ready within ${limitMs} ms: ${stage}; raise connectTimeoutMs if the server is slow to start${detail}`;
 }

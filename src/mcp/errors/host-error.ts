@@ -65,15 +65,15 @@ export const HOST_ERRORS = {
 /** The codes of `HostError`. */
 export type HostErrorCode = keyof typeof HOST_ERRORS;
 
-/** What is known of a request that failed. */
+/** Details of a failed request. */
 export type HostErrorOptions = ErrorOptions & {
-  /** The connection is at fault, not the one request: three of these in a row and it is made anew. */
+  /** The connection failed, not only this request; after three in a row the connection is replaced. */
   isTerminal?: boolean;
-  /** Whether the server may have begun with the request; by default it may have. */
+  /** Whether the server may have started to process the request. Default: `maybe`. */
   hasRun?: 'no' | 'maybe';
-  /** When the server said it may be asked again, in milliseconds from now. */
+  /** The server's Retry-After, in milliseconds from now. */
   retryAfterMs?: number;
-  /** The environment variable that a server process says it misses. */
+  /** The environment variable that a server process reported missing. */
   missingVariable?: MissingVariable | undefined;
 };
 
@@ -117,13 +117,13 @@ export class ServerFault extends Error {
   }
 }
 
-/** Says why a server is not there though it is configured, without its name; undefined if it is not configured. */
+/** Returns why a configured server is not running, without its name; undefined if the server is not configured. */
 export type InactiveReason = (server: string) => string | undefined;
 
-/** There is no such server: the message says why one that is configured may not be started, or else which there are. */
+/** The error for an unknown name: why a configured server may not start, or which servers exist. */
 export function unknownServerError(name: string, known: Iterable<string>, inactive?: string): HostError {
   if (inactive !== undefined) return new HostError('bad-config', name, inactive, { hasRun: 'no' });
   const names = [...known].join(', ');
-  const there = names === '' ? '' : `; there are ${names}`;
-  return new HostError('unknown-server', name, `nobody named it${there}`, { hasRun: 'no' });
+  const available = names === '' ? '' : `; available: ${names}`;
+  return new HostError('unknown-server', name, `unknown server${available}`, { hasRun: 'no' });
 }

@@ -1,5 +1,6 @@
 import type { Secrets } from '../connection/secrets.ts';
 import {
+  CHECK_EFFECT,
   classifyStatus,
   type FailureFacts,
   isRpcError,
@@ -9,8 +10,8 @@ import {
 import { HostError, ServerFault } from './host-error.ts';
 
 /**
- * Whether a session is lost is asked, not guessed: by the same HTTP status a server says that it does not know the
- * session, and that it does not know what a call speaks of.
+ * Confirms with a ping whether a session is lost: servers use the same HTTP status for an unknown session and for
+ * something unknown that a call refers to.
  */
 export class SessionLossCheck {
   readonly #server: string;
@@ -18,14 +19,14 @@ export class SessionLossCheck {
   readonly #ping: () => Promise<unknown>;
   #pinging: Promise<Pinged> | undefined;
 
-  /** `ping` asks for a sign of life in the session concerned. */
+  /** `ping` sends a ping in the session concerned. */
   constructor(server: string, secrets: Secrets, ping: () => Promise<unknown>) {
     this.#server = server;
     this.#secrets = secrets;
     this.#ping = ping;
   }
 
-  /** What a request of that method is told that failed as if the session were lost; those that fail meanwhile share one ping. */
+  /** The error of a request that failed as if the session were lost; concurrent failures share one ping. */
   async confirm(detail: HostError, method: string): Promise<Error> {
     this.#pinging ??= this.#pingSession();
     const pinged = await this.#pinging;
@@ -33,17 +34,17 @@ export class SessionLossCheck {
     if (pinged.kind === 'refused' && isSameRefusal(pinged, facts)) return detail;
     const { status = 0, message: reason } = facts;
     if (pinged.kind === 'refused' && pinged.status === status && status !== 400) {
-      const text = `${this.#secrets.brief(reason)}; a ping is refused by HTTP ${status} too, so a new session is made`;
+      const text = `${this.#secrets.brief(reason)}; a ping also failed with HTTP ${status}, so a new session is opened`;
       return new HostError('session-lost', this.#server, text, { cause: detail.cause, isTerminal: true });
     }
     if (pinged.kind === 'unclear') {
-      const text = `it may not know our session any more (HTTP ${status}), and a ping says no more`;
-      return new HostError('unreachable', this.#server, `${text}; ${SEE}`, { cause: detail.cause });
+      const text = `the server may no longer know the session (HTTP ${status}), and a ping did not settle it`;
+      return new HostError('unreachable', this.#server, `${text}; ${CHECK_EFFECT}`, { cause: detail.cause });
     }
     const own = classifyStatus(this.#server, facts, status);
     if (own instanceof ServerFault) return own;
-    const text = `${this.#secrets.brief(reason)} (HTTP ${status} to "${method}", though it knows our session)`;
-    return new HostError('unreachable', this.#server, `${text}; ${SEE}`, { cause: detail.cause });
+    const text = `${this.#secrets.brief(reason)} (HTTP ${status} for "${method}", although the session is known)`;
+    return new HostError('unreachable', this.#server, `${text}; ${CHECK_EFFECT}`, { cause: detail.cause });
   }
 
   async #pingSession(): Promise<Pinged> {
@@ -65,19 +66,17 @@ type RefusalText = Pick<FailureFacts, 'status' | 'text' | 'message'>;
 
 type Pinged = { readonly kind: 'known' | 'unclear' } | ({ readonly kind: 'refused' } & RefusalText);
 
-/** A session that is not known is refused in the same words, whatever is asked. */
+/** An unknown session is refused with the same text for every request. */
 function isSameRefusal(one: RefusalText, other: RefusalText): boolean {
   return one.status === other.status && comparableText(one) === comparableText(other);
 }
 
-/** What a refusal says, without what differs from request to request: ids, times and traces. */
+/** The text of a refusal without parts that vary by request: ids, times and traces. */
 function comparableText({ text, message }: RefusalText): string {
   const error = readRpcError('', text);
   const comparable = error ? `${error.code} ${error.message}` : (text ?? message);
   return comparable.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}|\d+/gi, '#');
 }
-
-const SEE = 'see what the request did before you repeat it';
 
 export function isSessionLost(failure: unknown): failure is HostError {
   return failure instanceof HostError && failure.code === 'session-lost';

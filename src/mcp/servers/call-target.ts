@@ -8,23 +8,23 @@ import { HostError } from '../errors/host-error.ts';
 import type { ManagedServer } from './managed-server.ts';
 import type { UnavailableReason } from './server-status.ts';
 
-/** One server as those who call its tools need it, whatever happens to its connection meanwhile. */
+/** One server as callers of its tools need it, across reconnects. */
 export type CallTarget = {
   readonly entry: ServerEntry;
-  /** The listed tool, if it is known. */
+  /** The listed tool; undefined if the server does not list it. */
   tool(name: string): ListedTool | undefined;
-  /** Whether its entry lets the tool be used: what is left out of the offer cannot be called either. */
+  /** Whether the entry's filters include the tool; excluded tools cannot be called either. */
   isIncluded(name: string): boolean;
-  /** The connection there is now, if there is one. */
+  /** The current connection; undefined while there is none. */
   live(): Connection | undefined;
   /**
-   * A live connection: waits while one is being made or made anew, and dials one that waits to be asked for or for its
-   * next retry; rejects with a `HostError` that explains (failed, disabled, needs-auth), or as the signal says.
+   * Waits for a pending connection, or connects an idle server or one that waits for its next retry. Rejects with a
+   * `HostError` that explains why there is none (failed, disabled, needs-auth), or when the signal aborts.
    */
   connect(signal?: AbortSignal): Promise<Connection>;
-  /** Whether this is the connection the next call would be made on. */
+  /** Whether the next call would use this connection. */
   isCurrent(connection: Connection): boolean;
-  /** What a call came to: a terminal failure is counted, anything else ends the count. */
+  /** Reports the outcome of a call: terminal failures are counted, any other outcome resets the count. */
   report(connection: Connection, failure?: unknown): void;
 };
 
@@ -57,5 +57,8 @@ function throwIfAborted({ aborted, reason }: AbortSignal): void {
   if (aborted) throw new AbortError('The request was aborted', { cause: reason });
 }
 
-const LOST: UnavailableReason = { code: 'closed', detail: 'it was lost as it came' };
+const LOST: UnavailableReason = {
+  code: 'closed',
+  detail: 'the connection closed as soon as it was made; retry the call',
+};
 const NEVER = new AbortController().signal;

@@ -2,18 +2,18 @@ import { isEqualJson } from '../../base/json-value.ts';
 import type { ServerEntry } from '../connection/connect-context.ts';
 import type { ServerOrigin } from './server-status.ts';
 
-/** What a new configuration means for the servers there are; every name stands in one list. */
+/** How a new configuration changes the servers; each name is in exactly one list. */
 export type ConfigureSteps = {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Their entry is another one now. */
+  /** Servers whose entry changed. */
   readonly restarted: readonly string[];
   readonly untouched: readonly string[];
-  /** The program has servers of these names, and they stay. */
+  /** Names that a server of the program already uses; the program's server stays. */
   readonly kept: readonly string[];
 };
 
-/** What has to be done so that the configured servers are these; nothing is done yet. */
+/** Compares the new configuration with the current servers. */
 export function configureSteps(
   held: ReadonlyMap<string, { readonly entry: ServerEntry; readonly origin: ServerOrigin }>,
   entries: Readonly<Record<string, ServerEntry>>,
@@ -35,14 +35,14 @@ export function configureSteps(
   };
 }
 
-/** What was done, in one line; undefined if it was nothing. */
+/** A one-line summary of the changes; undefined if there are none. */
 export function stepsText({ added, removed, restarted }: ConfigureSteps): string | undefined {
   const done = Object.entries({ added, removed, restarted }).filter(([, names]) => names.length > 0);
   if (done.length === 0) return undefined;
   return `configuration: ${done.map(([what, names]) => `${what} ${names.join(', ')}`).join('; ')}`;
 }
 
-/** Those of the entries that are named. */
+/** The entries with these names. */
 export function pick(
   entries: Readonly<Record<string, ServerEntry>>,
   names: readonly string[],
@@ -51,7 +51,7 @@ export function pick(
   return Object.fromEntries(named.map((name) => [name, entries[name] as ServerEntry]));
 }
 
-/** Whether two entries lead to the same server; a server in this process is the same if it is the same object. */
+/** Whether two entries describe the same server; in-process servers are compared by identity. */
 export function isSameServer(a: ServerEntry, b: ServerEntry): boolean {
   return instanceOf(a) === instanceOf(b) && isEqualJson(described(a), described(b));
 }
@@ -60,7 +60,7 @@ function instanceOf(entry: ServerEntry): unknown {
   return entry.type === 'sdk' ? entry.instance : undefined;
 }
 
-/** The entry without what this process adds to it. */
+/** The entry without the values that exist only in memory. */
 function described(entry: ServerEntry): object {
   return { ...entry, manifest: undefined, instance: undefined, assigns: undefined };
 }

@@ -4,22 +4,22 @@ import type { ServerEntry } from '../connection/connect-context.ts';
 
 /** How many servers connect at a time. */
 export type ConnectConcurrency = {
-  /** Processes of this machine. */
+  /** Local processes. */
   readonly local: number;
-  /** Servers on the network. */
+  /** Remote servers. */
   readonly remote: number;
-  /** After how long a silent dial lets the next one begin. */
+  /** Time after which an unanswered attempt no longer counts. */
   readonly yieldAfterMs: number;
 };
 
 export const CONNECT_CONCURRENCY: ConnectConcurrency = { local: 3, remote: 20, yieldAfterMs: 2_000 };
 
-/** Which batch a dial belongs to; one without a lane waits for nobody. */
+/** Which limit applies to an attempt; `undefined` is unlimited. */
 export type Lane = 'local' | 'remote' | undefined;
 
 type Batch = { free: number; readonly waiting: Set<() => void> };
 
-/** Lets dials begin in the order they came, so many at a time; one that stays silent gives its place away and goes on. */
+/** Starts connection attempts in order, a limited number at a time; an attempt that takes long stops counting. */
 export class ConnectQueue {
   readonly #batches: Readonly<Record<'local' | 'remote', Batch>>;
   readonly #yieldAfterMs: number;
@@ -34,7 +34,7 @@ export class ConnectQueue {
     this.#clock = clock;
   }
 
-  /** Settles as the dial does; an abort while it waits rejects with the signal's reason, and it is not made. */
+  /** Settles as the attempt does; if the signal aborts while it is queued, rejects with the signal's reason. */
   async run<T>(lane: Lane, signal: AbortSignal, dial: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     if (lane === undefined) return dial();
@@ -91,7 +91,7 @@ const MAX_CONNECTS = 4;
 const MAX_SHARED_CONNECTS = 8;
 const WINDOW_MS = 3_500;
 
-/** Bounds how often one server is dialled in any 3.5 s, whatever asks for it: retries, calls, `reconnect()`. */
+/** Limits how often one server is connected in any 3.5 s, for any reason: retries, calls, `reconnect()`. */
 export class ConnectRateLimit {
   readonly #clock: Clock;
   readonly #max: number;
@@ -102,7 +102,7 @@ export class ConnectRateLimit {
     this.#max = max;
   }
 
-  /** How long the next dial would have to wait; 0 if it may begin now. */
+  /** How long the next attempt has to wait; 0 if it may start now. */
   waitMs(): number {
     const now = this.#clock.now();
     this.#recent = this.#recent.filter(({ at }) => at <= now && now - at < WINDOW_MS);
@@ -111,8 +111,8 @@ export class ConnectRateLimit {
   }
 
   /**
-   * Resolves when the next dial may begin, and counts that dial; what it gives is called when the dial does begin, which
-   * may be later. Rejects with the reason of an aborted signal.
+   * Waits until an attempt may start and counts it; call the result when the attempt actually starts, which may be later.
+   * Rejects with the reason of an aborted signal.
    */
   async admit(signal: AbortSignal): Promise<() => void> {
     for (;;) {
@@ -129,7 +129,7 @@ export class ConnectRateLimit {
   }
 }
 
-/** Limits by the names of servers, for several `Servers` that start servers of their own from the same entries. */
+/** Rate limits by server name, for several `Servers` that start the same entries. */
 export class SharedConnectLimits {
   readonly #clock: Clock;
   readonly #limits = new Map<string, ConnectRateLimit>();
@@ -145,9 +145,9 @@ export class SharedConnectLimits {
   }
 }
 
-/** Servers in the program wait for nobody, processes are started a few at a time, all others are on the network. */
+/** In-process servers are not limited, processes have one limit, all others are remote. */
 export function laneOf(entry: ServerEntry): Lane {
-  // What is no entry is not dialled, so it waits for nobody either.
+  // An invalid entry is never connected.
   if (!isRecord(entry) || entry.type === 'sdk') return undefined;
   return 'command' in entry ? 'local' : 'remote';
 }

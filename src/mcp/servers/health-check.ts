@@ -8,7 +8,7 @@ const MAX_FAILURES = 3;
 /** A server that is processing a call may miss health checks for about five minutes. */
 const MAX_FAILURES_DURING_CALL = 30;
 
-/** Whether one connection is still good for anything, judged by what result of calls and signs of life. */
+/** Decides from the results of calls and health checks whether one connection still works. */
 export class ConnectionHealth implements CheckedConnection {
   readonly #connection: Connection;
   readonly #heartbeat: HealthChecks | undefined;
@@ -16,12 +16,12 @@ export class ConnectionHealth implements CheckedConnection {
   readonly #unlisten: () => void;
   #strikes = 0;
   #lastMessageAt: number;
-  /** Questions in a row that it has not answered. */
+  /** Unanswered health checks in a row. */
   #silences = 0;
-  /** A call has ended without an answer: who does not answer calls either is not at work. */
+  /** A call has timed out: the server is then not assumed to be busy with it. */
   #hasTimedOut = false;
 
-  /** Without a heartbeat it is not asked for signs of life. `onDead` is told the last failure. */
+  /** Without `heartbeat` there are no health checks. `onDead` receives the last failure. */
   constructor(
     connection: Connection,
     heartbeat: HealthChecks | undefined,
@@ -35,7 +35,7 @@ export class ConnectionHealth implements CheckedConnection {
     this.#unlisten = heartbeat ? connection.onTransportError(() => heartbeat.suspect(this)) : () => {};
   }
 
-  /** What a call result to: a terminal failure is counted, anything else ends the count. */
+  /** Reports the outcome of a call: terminal failures are counted, any other outcome resets the count. */
   report(failure?: unknown): void {
     const isHostError = failure instanceof HostError;
     if (isHostError && (failure.isTerminal || isFatal(failure))) {
@@ -70,7 +70,7 @@ export class ConnectionHealth implements CheckedConnection {
     return new HostError(
       'timeout',
       this.#connection.name,
-      'it gives no sign of life any more; see whether it still runs',
+      `the server stopped responding to health checks (${this.#silences} in a row); check that it is still running`,
       { cause },
     );
   }
@@ -82,7 +82,7 @@ export class ConnectionHealth implements CheckedConnection {
     this.#heartbeat?.seen(this);
   }
 
-  /** Whether anything result from it since the last look: progress of a call is a sign of life too. */
+  /** Whether any message arrived since the last check; progress of a call counts too. */
   #hasSpoken(): boolean {
     const before = this.#lastMessageAt;
     this.#lastMessageAt = this.#connection.lastMessageAt();
@@ -109,10 +109,10 @@ function isAnswer(failure: unknown): boolean {
   return failure instanceof Error && 'code' in failure && typeof failure.code === 'number';
 }
 
-/** What is listened to: `ping` asks for a sign of life, `beat` hears what result of it. */
+/** A connection that health checks run on. */
 export type CheckedConnection = {
   ping(signal: AbortSignal): Promise<void>;
-  /** `failure` is why there was no sign of life; without it there was one. */
+  /** Receives the result of a health check: why it failed, or undefined if the server answered. */
   checked(failure?: unknown): void;
 };
 
@@ -135,7 +135,7 @@ export class HealthChecks {
   #isOver = false;
   #timer: { at: number; stop: () => void } | undefined;
 
-  /** `onWake` hears that the clock has jumped: the machine slept. With `everyMs` 0 nothing is ever asked. */
+  /** `onClockJump` is called after the machine was suspended. With `everyMs` 0 there are no health checks. */
   constructor(everyMs: number, clock: Clock, onClockJump: () => void) {
     this.#everyMs = everyMs;
     this.#clock = clock;
@@ -180,7 +180,7 @@ export class HealthChecks {
     for (const patient of [...this.#watches.keys()]) this.unwatch(patient);
   }
 
-  /** Sets the timer to the first that is due; without anybody to ask it still watches for a jump of the clock. */
+  /** Sets the timer to the next due check; without connections it still detects that the machine was suspended. */
   #plan(): void {
     if (this.#everyMs === 0 || this.#isOver) return;
     const now = this.#clock.now();
@@ -220,7 +220,7 @@ export class HealthChecks {
     const stop = this.#clock.after(limitMs, () => tooLate.resolve('too-late'), 'background');
     try {
       const result = await Promise.race([patient.ping(pending.signal), tooLate.promise]);
-      return result === 'too-late' ? new Error('it gives no sign of life') : undefined;
+      return result === 'too-late' ? new Error('the health check timed out') : undefined;
     } catch (failure) {
       return isResponse(failure) ? undefined : failure;
     } finally {

@@ -7,10 +7,10 @@ import { listPrompts, listTools } from '../discovery/lists.ts';
 import type { Prompt } from '../discovery/prompt.ts';
 import type { Discovered, DiscoveryDiagnostic } from '../discovery/read-list.ts';
 
-/** The lists that are kept for every server; resources are listed by those who want them. */
+/** The lists that are kept for every server; resources are listed on request. */
 export type RefreshedList = 'tools' | 'prompts';
 
-/** What a server lists now, and what of it is not as it should be. */
+/** The current lists of a server with their diagnostics. */
 export type Listing = {
   readonly tools: Discovered<ListedTool>;
   readonly prompts: Discovered<Prompt>;
@@ -18,20 +18,20 @@ export type Listing = {
 
 export const REFRESHED_LISTS: readonly RefreshedList[] = ['tools', 'prompts'];
 
-/** No list is asked for again sooner, however short it is said to hold. */
+/** Lower bound for a server-supplied TTL. */
 const MIN_TTL_MS = 1_000;
-/** One whose changes are told is asked for only to be safe. */
+/** The same if the server sends list_changed notifications, so that polling is only a safeguard. */
 const MIN_TTL_WITH_NOTIFICATIONS_MS = 300_000;
-/** After a list that could not be had. */
+/** Delay after a failed listing. */
 const RETRY_MS = 10_000;
 
-/** Which of the lists a change concerns. */
+/** The lists that a notification is about. */
 export function listsChangedBy(kind: ListKind): readonly RefreshedList[] {
   if (kind === 'all') return REFRESHED_LISTS;
   return kind === 'resources' ? [] : [kind];
 }
 
-/** The lists of one connection, each read by itself and only when it must be. */
+/** The lists of one connection. */
 export class ServerLists {
   readonly #connection: Connection;
   readonly #clock: Pick<Clock, 'now'>;
@@ -45,13 +45,13 @@ export class ServerLists {
     this.#clock = clock;
   }
 
-  /** Those whose time is over, by what the server said of it. */
+  /** Lists whose TTL has expired. */
   due(): RefreshedList[] {
     const now = this.#clock.now();
     return REFRESHED_LISTS.filter((list) => (this.#dueAt.get(list) ?? Number.POSITIVE_INFINITY) <= now);
   }
 
-  /** Reads these, and gives all. Rejects if the tools cannot be listed; prompts are not worth that. */
+  /** Reads the given lists and returns all. Rejects if listing tools fails; a failure to list prompts is a diagnostic. */
   async read(which: Iterable<RefreshedList>, signal: AbortSignal): Promise<Listing> {
     const wanted = new Set(which);
     await Promise.all([
@@ -66,14 +66,14 @@ export class ServerLists {
       return await listPrompts(this.#connection, { signal });
     } catch (cause) {
       const { items, diagnostics } = this.#listing.prompts;
-      const detail = `its list of prompts could not be had: ${messageOf(cause)}`;
+      const detail = `its prompts could not be listed: ${messageOf(cause)}`;
       const { name: server } = this.#connection;
       const diagnostic: DiscoveryDiagnostic = { server, list: 'prompts', fault: detail, outcome: 'list' };
       return { items, diagnostics: [...diagnostics.filter(({ fault: it }) => it !== detail), diagnostic] };
     }
   }
 
-  /** An answer to an older question never replaces one to a newer. */
+  /** A response to an earlier request never replaces one to a later request. */
   async #read<K extends RefreshedList>(list: K, ask: () => Promise<Listing[K]>): Promise<void> {
     const turn = ++this.#requested[list];
     if (this.#dueAt.has(list)) this.#dueAt.set(list, this.#clock.now() + RETRY_MS);
@@ -82,7 +82,7 @@ export class ServerLists {
     this.#taken[list] = turn;
     this.#plan(list, found.ttlMs);
     const { items } = this.#listing[list];
-    // What was whole before is better than a part of what is now.
+    // A complete earlier list is better than an incomplete new one.
     const isWorse = found.failure !== undefined && items.length > found.items.length;
     this.#listing = { ...this.#listing, [list]: isWorse ? { ...found, items } : found };
   }
@@ -100,35 +100,35 @@ export class ServerLists {
 
 const NOTHING = { items: [], diagnostics: [] } as const;
 
-/** Servers that change much say so often: one list answers for a burst. */
+/** Notifications come in bursts; one listing covers a burst. */
 const BURST_MS = 50;
-/** One that says so at every list is listed more and more seldom. */
+/** A server that reports a change after every listing is listed at growing intervals. */
 const MAX_REFRESH_DELAY_MS = 5_000;
-/** A change that is told during a list is worth another; whoever goes on like that is not waited for. */
+/** Callers wait for at most this many listings in a row. */
 const LISTS_AWAITED = 2;
-/** How long lists that have changed are waited for. */
+/** How long callers wait for changed lists. */
 export const REFRESH_TIMEOUT_MS = 2_000;
 
-/** Lists again after changes, once for a burst and one list at a time: an older answer never replaces a newer one. */
+/** Lists again after changes, once per burst and one listing at a time. */
 export class ListRefresh {
   readonly #clock: Clock;
   readonly #list: (which: readonly RefreshedList[]) => Promise<void>;
   readonly #signal: AbortSignal;
   readonly #stale = new Set<RefreshedList>();
   #isRunning = false;
-  /** The lists that are worth a wait. */
+  /** The listings that callers wait for. */
   #awaited: Promise<void> | undefined;
-  /** Whether somebody waited in vain, and no list came in time since. */
+  /** Whether a caller has waited in vain and no listing was in time since. */
   #isSlow = false;
 
-  /** `list` is what is done about a change, until the signal ends it. */
+  /** `list` reads the changed lists; the signal ends the refreshes. */
   constructor(clock: Clock, list: (which: readonly RefreshedList[]) => Promise<void>, signal: AbortSignal) {
     this.#clock = clock;
     this.#list = list;
     this.#signal = signal;
   }
 
-  /** Settles when what has changed is listed, or soon: whoever changes without end or was too slow keeps nobody. */
+  /** Settles when the changed lists are read, or after 2 s; returns at once for a server that was too slow before. */
   async done(): Promise<void> {
     const awaited = this.#awaited;
     if (!awaited || this.#isSlow) return;
@@ -140,8 +140,8 @@ export class ListRefresh {
     await Promise.race([awaited, promise]).finally(stop);
   }
 
-  /** These have changed, or are `due`: who does not come in bursts is not waited for. */
-  changed(which: readonly RefreshedList[], why: 'told' | 'due' = 'told'): void {
+  /** Marks lists as changed; `due` lists, whose TTL expired, are read without waiting for a burst. */
+  changed(which: readonly RefreshedList[], why: 'notified' | 'due' = 'notified'): void {
     if (which.length === 0) return;
     for (const list of which) this.#stale.add(list);
     if (!this.#isRunning) void this.#run(why === 'due' ? 0 : BURST_MS);
@@ -168,7 +168,7 @@ export class ListRefresh {
       if (waitMs > 0) await pause(this.#clock, waitMs, this.#signal);
       const which = [...this.#stale];
       this.#stale.clear();
-      // Whoever cannot list now keeps what was listed before.
+      // If listing fails, the earlier list stays.
       if (!this.#signal.aborted) await this.#list(which).catch(() => {});
       if (++lists === LISTS_AWAITED) release();
     }

@@ -45,10 +45,10 @@ export class ManagedServer implements KnownServer {
   readonly #limit: ConnectRateLimit;
   readonly #stderr = new StderrTail();
   #live: LiveConnection | undefined;
-  /** Ends the present attempt or connection. */
+  /** Aborts the current attempt or connection. */
   #life = new AbortController();
   #changes: Promise<void> = Promise.resolve();
-  /** Grows with everything that is asked for: a dial that is no longer wanted is not made. */
+  /** Increases with each request, so that a superseded attempt does not start. */
   #generation = 0;
   #isFresh = true;
 
@@ -84,7 +84,7 @@ export class ManagedServer implements KnownServer {
     return statusOf(this.#keeper.state, this.connection?.stderr());
   }
 
-  /** While it is connected. */
+  /** Undefined unless the server is connected. */
   get connection(): Connection | undefined {
     const { state, isOver } = this.#keeper;
     return state.kind === 'connected' && !isOver ? this.#live?.connection : undefined;
@@ -94,7 +94,7 @@ export class ManagedServer implements KnownServer {
     return this.#keeper.isConnectRequested;
   }
 
-  /** What it offers, also for a while after it was lost. */
+  /** The offered tools, including the grace period after a lost connection. */
   get tools(): readonly ListedTool[] | undefined {
     return this.#offers.offer?.tools;
   }
@@ -103,13 +103,13 @@ export class ManagedServer implements KnownServer {
     return this.#offers.isVerified;
   }
 
-  /** Why it cannot be called now, if it cannot. */
+  /** Why the server cannot be called now; undefined if it can. */
   unavailableReason(): ReturnType<typeof unavailableReason> {
-    if (this.#keeper.isOver) return { code: 'closed', detail: 'it was taken away' };
+    if (this.#keeper.isOver) return { code: 'closed', detail: 'the server was removed' };
     return unavailableReason(this.#keeper.state, this.#given.clock.now());
   }
 
-  /** What a call on that connection came to. */
+  /** Reports the outcome of a call on that connection to its health check. */
   report(connection: Connection, failure?: unknown): void {
     if (connection === this.#live?.connection) this.#live.health.report(failure);
   }
@@ -152,7 +152,7 @@ export class ManagedServer implements KnownServer {
     return this.#change(() => this.#close());
   }
 
-  /** Asks again what it offers; one that does not answer is dialled anew. */
+  /** Lists tools and prompts again; if the server does not answer, reconnects. */
   async refresh(): Promise<void> {
     const live = this.#live;
     const { signal } = this.#life;
@@ -164,7 +164,7 @@ export class ManagedServer implements KnownServer {
     }
   }
 
-  /** Ends it for good. */
+  /** Closes the connection permanently. */
   end(): Promise<void> {
     this.#supersede();
     this.#keeper.end();
@@ -177,19 +177,19 @@ export class ManagedServer implements KnownServer {
     return this.#keeper.isConnectRequested ? this.whenIdle() : Promise.resolve();
   }
 
-  /** Settles when it is not being dialled. */
+  /** Settles when no connection attempt is running. */
   whenIdle(): Promise<void> {
     return this.#keeper.whenIdle();
   }
 
-  /** Settles when what has changed is listed, or soon; what the server said to hold no longer is listed anew. */
+  /** Settles when changed lists are read, or after 2 s; lists whose TTL has expired are read again. */
   async listed(): Promise<void> {
     const live = this.connection && this.#live;
     live?.relist.changed(live.lists.due(), 'due');
     await Promise.all([live?.relist.done(), this.#past.read]);
   }
 
-  /** How long its next dial has to wait. In-process servers cost nothing to connect to. */
+  /** How long the rate limit delays the next attempt. In-process servers are not limited. */
   #waitMs(): number {
     return this.lane === undefined ? 0 : this.#limit.waitMs();
   }
@@ -208,12 +208,12 @@ export class ManagedServer implements KnownServer {
     const live = this.#live;
     this.#life.abort();
     live?.health.end();
-    // What it was at the end can still be read after it.
+    // After the end, the last connection stays readable for status().
     if (!this.#keeper.isOver) this.#live = undefined;
     await live?.connection.close().catch(() => {});
   }
 
-  /** Runs after earlier changes; the entry's cached tools are offered meanwhile. */
+  /** Connects after earlier changes have finished; cached tools are offered meanwhile. */
   #connect(): void {
     const generation = this.#generation;
     this.#past.recall((tools) => isBusy(this.#keeper.state) && this.#offers.assume(tools));
@@ -276,10 +276,10 @@ export class ManagedServer implements KnownServer {
     void this.#change(() => this.#close());
   }
 
-  /** A request may notice a closed connection first, without knowing how the server ended. */
+  /** A request may be the first to notice a closed connection, without knowing why it closed. */
   #explained(failure: unknown, stderr: readonly string[]): unknown {
     if (!(failure instanceof HostError) || failure.code !== 'closed') return failure;
-    // A server on the network may have said why it closed the connection.
+    // A remote server may have given a reason for closing the connection.
     const isExplained = this.lane !== 'local' && failure.cause !== undefined;
     return isExplained ? failure : this.#endedError(stderr);
   }
@@ -313,7 +313,7 @@ type LiveConnection = {
   readonly relist: ListRefresh;
 };
 
-/** What it said of itself, as it is told to people. */
+/** What the server reported about itself, for status(). */
 function handshakeOf(connection: Connection, tools: number): Handshake {
   const { era, protocolVersion, serverInfo, instructions } = connection;
   return {
@@ -325,15 +325,15 @@ function handshakeOf(connection: Connection, tools: number): Handshake {
   };
 }
 
-/** So many lines of a process are kept, each so long at most. */
+/** Number and maximum length of the stderr lines that are kept. */
 const LINES = 5;
 const LINE_LENGTH = 500;
 
-/** What the process of the last dial said last. */
+/** The last stderr lines of the current process. */
 class StderrTail {
   #ring = new LineRing(LINES, LINE_LENGTH);
 
-  /** The same world, in which this listens too. */
+  /** A copy of the context that also collects stderr here. */
   listenIn(context: ConnectContext): ConnectContext {
     const onStderr = (server: string, line: string) => {
       this.#ring.push(line);
@@ -342,12 +342,12 @@ class StderrTail {
     return { ...context, onStderr };
   }
 
-  /** Another process begins to speak. */
+  /** For the next process. */
   clear(): void {
     this.#ring = new LineRing(LINES, LINE_LENGTH);
   }
 
-  /** Without secrets. */
+  /** With secrets masked. */
   lines(): readonly string[] {
     return this.#ring.lines.map(redactText);
   }

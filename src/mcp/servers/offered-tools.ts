@@ -10,14 +10,14 @@ import { isBusy, type ServerState } from './server-state.ts';
 import type { Offer } from './server-status.ts';
 import type { ServerListener } from './servers-options.ts';
 
-/** What a server offers. A quick restart does not shake it: it goes when the server stays away for a while. */
+/** The tools and prompts that one server offers. They stay offered for a grace period after a lost connection. */
 export class OfferedTools {
   readonly #clock: Clock;
   readonly #graceMs: number;
   readonly #choice: ToolFilter;
   readonly #listener: Pick<ServerListener, 'tools'>;
   readonly #warnings: UniqueWarnings;
-  /** All that it lists; what is offered is made of it. */
+  /** All listed tools, before filtering. */
   #listed: readonly ListedTool[] = [];
   #offer: Offer | undefined;
   #isVerified = false;
@@ -39,12 +39,12 @@ export class OfferedTools {
     return this.#offer;
   }
 
-  /** Whether the server itself has listed it, since it was first dialled. */
+  /** Whether the server itself has listed its tools since the host started. */
   get isVerified(): boolean {
     return this.#isVerified;
   }
 
-  /** What is the same as before stays the very same, and nobody hears of it. */
+  /** Takes a new listing; unchanged objects are reused, and without a change no listener is called. */
   take({ tools, prompts }: Listing): void {
     for (const diagnostic of [...tools.diagnostics, ...prompts.diagnostics]) {
       const { server: _, ...found } = diagnostic;
@@ -56,14 +56,14 @@ export class OfferedTools {
     this.#put(tools.items, reuseUnchanged(this.#offer?.prompts ?? [], prompts.items));
   }
 
-  /** What it listed in an earlier life: it stands in for the first list. */
+  /** Offers cached tools until the server has listed its own. */
   assume(tools: readonly ListedTool[]): void {
     if (!this.#isVerified && this.#offer === undefined && tools.length > 0) this.#put(tools, []);
   }
 
   follow(state: ServerState): void {
     if (state.kind === 'connected') this.end();
-    // What is only assumed stands for the server that is being dialled.
+    // Cached tools stay offered while the server is connecting.
     else if (!this.#isVerified && isBusy(state)) return;
     else if (isPermanentlyGone(state) || this.#graceMs === 0) this.#drop();
     else if (this.#offer) {
@@ -71,7 +71,7 @@ export class OfferedTools {
     }
   }
 
-  /** Waits for nothing any more. */
+  /** Ends the grace period. */
   end(): void {
     this.#stopGrace?.();
     this.#stopGrace = undefined;
@@ -95,15 +95,15 @@ export class OfferedTools {
   }
 }
 
-/** Whether it does not come back by itself. */
+/** Whether the server will not reconnect automatically. */
 function isPermanentlyGone(state: ServerState): boolean {
   if (state.kind === 'failed') return state.nextRetryAt === undefined;
   return state.kind === 'needs-auth' || state.kind === 'disabled';
 }
 
 /**
- * The new list made of the old objects wherever nothing changed, and the old list itself if nothing did at all: whoever
- * remembers what it made of an object need not make it again. The order of members means nothing.
+ * Reuses the old objects that are equal to the new ones, and the old list if nothing changed, so that values derived
+ * from them stay cached.
  */
 export function reuseUnchanged<T extends { readonly name: string }>(
   before: readonly T[],

@@ -12,20 +12,20 @@ type OpenDeps = {
   readonly connect: typeof connect;
   readonly context: ConnectContext;
   readonly clock: Clock;
-  /** Hears of the connection's end, whenever it comes. */
+  /** Called when the connection closes, at any time. */
   readonly onClose: (connection: Connection) => void;
 };
 
-/** A server that was connected and listed. */
+/** A connected server with its first lists. */
 export type OpenedServer = {
   readonly connection: Connection;
   readonly lists: ServerLists;
   readonly listing: Listing;
-  /** What happened to it since it was connected; asked once, by whoever listens to it from then on. */
+  /** What happened since the connection was made; call it once, after adding the listeners that take over. */
   since(): { readonly isClosed: boolean; readonly missed: ReadonlySet<ListKind> };
 };
 
-/** Connects and lists, both within the time one dial may take. When it rejects, nothing of the attempt is left. */
+/** Connects and lists within the connect timeout. A rejected attempt leaves nothing open. */
 export async function openServer(
   key: string,
   given: ServerEntry,
@@ -49,7 +49,7 @@ export async function openServer(
     await connection?.close().catch(() => {});
     if (!connection || !tooLong.signal.aborted || signal.aborted)
       throw maskFailure(failure, expanded.secrets);
-    const detail = `it did not list its tools within ${limitMs} ms; raise "connectTimeoutMs" if it is only slow`;
+    const detail = `the server did not list its tools within ${limitMs} ms; raise "connectTimeoutMs" if it is slow`;
     throw new HostError('timeout', key, detail, { cause: failure });
   } finally {
     stop();
@@ -62,7 +62,7 @@ function placed(context: ConnectContext, { isolation }: ExpandedEntry): ConnectC
     : context;
 }
 
-/** What a server says while it is being listed is not to be missed. */
+/** Records list changes and a close that happen during the first listing. */
 function watch(connection: Connection, onClose: OpenDeps['onClose']): OpenedServer['since'] {
   let isClosed = false;
   const missed = new Set<ListKind>();

@@ -12,7 +12,7 @@ export type Ready = {
   signal?: AbortSignal;
 };
 
-/** The same, with who knows more of servers that are not there. */
+/** With a lookup of why a configured server was not started. */
 export type ReadyOptions = Ready & { readonly inactiveReason?: InactiveReason };
 
 type Missing = { readonly server: string; readonly code: HostErrorCode; readonly fault: string };
@@ -29,7 +29,7 @@ export class NotReadyError extends HostError {
   }
 }
 
-/** Resolves when each has come or failed, or the time is up; rejects if one that is required, or named here, is missing. */
+/** Resolves when each server is connected or has failed, or at the deadline; rejects if a required or named server is not connected. */
 export async function awaitReady(
   slots: ReadonlyMap<string, ManagedServer>,
   { servers, deadline = Number.POSITIVE_INFINITY, signal = NEVER, inactiveReason }: ReadyOptions,
@@ -65,7 +65,7 @@ function missing(
   if (!slot) {
     const inactive = inactiveReason?.(server);
     if (inactive !== undefined) return [{ server, code: 'bad-config', fault: inactive }];
-    return [{ server, code: 'unknown-server', fault: 'nobody named it' }];
+    return [{ server, code: 'unknown-server', fault: 'unknown server; check the name' }];
   }
   const why = slot.unavailableReason();
   return why ? [{ server, code: why.code, fault: why.detail }] : [];

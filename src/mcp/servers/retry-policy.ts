@@ -2,13 +2,13 @@ import { backoffMs, jitter } from '../../base/async/backoff.ts';
 
 /** How failed and lost servers are reconnected. */
 export type RetryPolicy = {
-  /** The first wait at most; each one after it is at most twice as long. */
+  /** Maximum of the first delay; it doubles with each retry. */
   readonly firstMs: number;
   /** The maximum delay. */
   readonly ceilingMs: number;
-  /** How many times in a row at most. */
+  /** Maximum number of retries in a row. */
   readonly attempts: number;
-  /** After so many times a process that has never come up is started only now and then. */
+  /** After this many attempts, a process that has never started successfully is retried rarely. */
   readonly startAttempts: number;
 };
 
@@ -22,9 +22,9 @@ export const RETRY: RetryPolicy = {
 /** The recent connections of a server. */
 export type ConnectionHistory = {
   readonly hasConnected: boolean;
-  /** Dials and connections in a row that came to nothing. */
+  /** Failed attempts and lost connections in a row. */
   readonly failures: number;
-  /** Connections in a row that did not last. */
+  /** Short connections in a row. */
   readonly shortConnections: number;
 };
 
@@ -40,8 +40,8 @@ const FLAPPING_THRESHOLD = 5;
 const FLAPPING_FACTOR = 10;
 
 /** Whether the server keeps connecting and disconnecting; then only an explicit reconnect skips the delay. */
-export function isFlapping({ shortConnections: shortLives }: ConnectionHistory): boolean {
-  return shortLives >= FLAPPING_THRESHOLD;
+export function isFlapping({ shortConnections }: ConnectionHistory): boolean {
+  return shortConnections >= FLAPPING_THRESHOLD;
 }
 
 export function afterLoss(past: ConnectionHistory, livedMs: number): ConnectionHistory {

@@ -4,12 +4,12 @@ import type { SdkServerEntry, ServerEntry, ServerManifest } from '../connection/
 import { toolFilterError } from '../discovery/tool-filter.ts';
 import { HostError } from '../errors/host-error.ts';
 
-/** Reads one entry that came from outside, as it is written; throws what is wrong with it. */
+/** Parses an entry received over the control channel; throws if it is invalid. */
 export function readEntry(key: string, value: unknown): ServerEntry {
   return isRecord(value) && value.type === 'sdk' ? sdkEntry(key, value) : checkWritten(key, value);
 }
 
-/** A server in the program. Its limits are obeyed, and its handshake is believed if it is one. */
+/** The entry of a server in the program; an invalid handshake manifest is ignored. */
 export function sdkEntry(key: string, config: unknown, manifest?: unknown): SdkServerEntry {
   const { timeout, tools, includeTools, excludeTools }: Record<string, unknown> = isRecord(config)
     ? config
@@ -26,14 +26,12 @@ export function sdkEntry(key: string, config: unknown, manifest?: unknown): SdkS
   };
 }
 
-/**
- * An entry of this very process: a server may come along as an object. What is wrong with it is found out when it is
- * dialled, so that a bad one is one server that fails.
- */
+/** An entry of a program in this process, which may contain a server object. It is validated when it is connected, so that an invalid
+ * entry fails alone. */
 export function programEntry(key: string, value: unknown): ServerEntry {
   if (!isRecord(value)) return {} as ServerEntry;
   if (value.type !== 'sdk') return value as unknown as ServerEntry;
-  // A server object has members of its own by these names; only what was written in an entry counts.
+  // Only these members are taken: a server object may have members of its own with the names of entry members.
   const members = Object.entries(value).filter(([name]) => OWN_MEMBERS.has(name));
   const { timeout, instance } = value;
   return {
@@ -41,7 +39,7 @@ export function programEntry(key: string, value: unknown): ServerEntry {
     type: 'sdk',
     name: key,
     ...(typeof timeout === 'number' && timeout > 0 && { timeout }),
-    // Without one there is nobody to talk to, and the dial says so.
+    // Connecting reports a missing instance.
     instance: instance ?? null,
   };
 }
@@ -65,14 +63,14 @@ export function validateEntry(key: string, entry: ServerEntry): ServerEntry {
   throw new HostError('bad-config', key, detail, { hasRun: 'no' });
 }
 
-/** What the program said of a server beforehand holds for the first time it is dialled. */
+/** The entry for reconnects: the program's handshake manifest is valid only for the first connection. */
 export function withoutManifest(entry: ServerEntry): ServerEntry {
   if (!isRecord(entry) || entry.type !== 'sdk') return entry;
   const { manifest: _, ...rest } = entry;
   return rest;
 }
 
-/** Undefined for what would not pass for a handshake: the server is asked itself then. */
+/** Undefined if the value is not a complete handshake; the server is then asked itself. */
 function readManifest(value: unknown): ServerManifest | undefined {
   if (!isRecord(value) || !isRecord(value.initializeResult)) return undefined;
   const { initializeResult, toolsListResult } = value;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { type ConnectStage, failedStage } from '../errors/classify-failure.ts';
+import { type ConnectStage, failedStage, MAX_RETRY_AFTER_MS } from '../errors/classify-failure.ts';
 import { HostError, type HostErrorCode } from '../errors/host-error.ts';
 import type { MissingVariable } from '../transports/stdio/server-environment.ts';
 import {
@@ -14,7 +14,7 @@ import {
   retryDelay,
 } from './retry-policy.ts';
 
-/** What a server said of itself when it came. */
+/** What a server reported about itself when it connected. */
 export type Handshake = {
   readonly era: 'legacy' | 'modern';
   readonly protocolVersion: string;
@@ -31,44 +31,44 @@ type Facts = {
   /** Connection attempts since the last success, including the current one. */
   readonly attempt: number;
   readonly past: ConnectionHistory;
-  /** What its process said last, when it did not come or was lost. */
+  /** The last stderr lines of the process at the last failure. */
   readonly stderr: readonly string[];
-  /** What it spoke when it last came. */
+  /** The protocol era of the last connection. */
   readonly era?: Handshake['era'];
   readonly cause?: ConnectFailure;
 };
 
-/** One server, as far as it has come. */
+/** The connection state of one server. */
 export type ServerState =
   | (Facts & { readonly kind: 'pending'; readonly awaits: 'request' | 'slot' })
   | (Facts & { readonly kind: 'connecting' })
   | (Facts & { readonly kind: 'connected'; readonly handshake: Handshake })
   | (Facts & { readonly kind: 'needs-auth'; readonly cause: ConnectFailure })
-  /** Without `nextRetryAt` it is dialled again only when somebody wishes it. */
+  /** Without `nextRetryAt` the server is reconnected only on request. */
   | (Facts & { readonly kind: 'failed'; readonly cause: ConnectFailure; readonly nextRetryAt?: number })
   | (Facts & { readonly kind: 'disabled' });
 
-/** What happened to it. */
+/** Events that change the state. */
 export type ServerEvent =
-  /** Somebody needs it. */
+  /** A caller needs the server. */
   | { readonly kind: 'requested' }
-  /** A person, or a program for one, wants a new connection, whatever there is and was. */
+  /** The user or the program asked for a new connection, regardless of the current state. */
   | { readonly kind: 'reconnect-requested' }
-  /** Its turn to be dialled came. */
+  /** The connect queue started the attempt. */
   | { readonly kind: 'connect-started' }
   | { readonly kind: 'connect-succeeded'; readonly handshake: Handshake }
   | { readonly kind: 'connect-failed'; readonly failure: ConnectFailure; readonly stderr: readonly string[] }
   | { readonly kind: 'connection-lost'; readonly failure: ConnectFailure; readonly stderr: readonly string[] }
   | { readonly kind: 'listed'; readonly tools: number }
   | { readonly kind: 'retry-due' }
-  /** The limit on dials does not allow the next retry before this time. */
+  /** The rate limit does not allow the next retry before this time. */
   | { readonly kind: 'postponed'; readonly until: number }
-  /** The machine or the network came back: waiting on is pointless. */
+  /** The machine or the network is back, so that failed servers are retried early. */
   | { readonly kind: 'retry-requested' }
   | { readonly kind: 'disabled' }
   | { readonly kind: 'enabled' };
 
-/** When it happened, a number in [0, 1) to spread retries with, and how those are made. */
+/** The current time, a random number in [0, 1) for jitter, and the retry policy. */
 export type TransitionContext = {
   readonly now: number;
   readonly random: number;
@@ -79,7 +79,7 @@ export function initialState(now: number): ServerState {
   return { kind: 'pending', awaits: 'request', since: now, attempt: 0, past: NO_HISTORY, stderr: [] };
 }
 
-/** What a server is after something happened; the same state if that means nothing to it. */
+/** The state after an event; the same object if the event does not apply. */
 export function next(state: ServerState, event: ServerEvent, moment: TransitionContext): ServerState {
   switch (event.kind) {
     case 'requested':
@@ -128,25 +128,25 @@ export function next(state: ServerState, event: ServerEvent, moment: TransitionC
   }
 }
 
-/** Whether it is being dialled, or is about to be. */
+/** Whether an attempt is running or queued. */
 export function isBusy(state: ServerState): boolean {
   return state.kind === 'connecting' || (state.kind === 'pending' && state.awaits === 'slot');
 }
 
-/** Whether it waits for somebody who needs it. */
+/** Whether the server waits to be requested. */
 export function isIdle(state: ServerState): boolean {
   return state.kind === 'pending' && state.awaits === 'request';
 }
 
-/** Whether it waits to be dialled again and may be sooner. One that keeps coming and going is left its pause, and so is one that asked for it. */
+/** Whether the next retry may be made early: not for a flapping server, and not before a requested Retry-After. */
 function mayRetryEarly(state: ServerState, { now }: TransitionContext): boolean {
   if (state.kind !== 'failed' || state.nextRetryAt === undefined || isFlapping(state.past)) return false;
   return now >= state.since + (state.cause.retryAfterMs ?? 0);
 }
 
 /**
- * Whether a call dials a server that waits for its next retry. The first loss of a connection is repaired at once; after
- * that calls fail fast while the backoff runs, but none is kept waiting for longer than the ordinary longest wait.
+ * Whether a call reconnects a server that waits for its next retry. The first lost connection is replaced at once;
+ * after that, calls fail fast during the backoff, but no longer than the ordinary maximum delay.
  */
 function mayReconnectForCall(state: ServerState, moment: TransitionContext): boolean {
   if (!mayRetryEarly(state, moment) || state.kind !== 'failed') return false;
@@ -188,7 +188,7 @@ function mayRetry(
   { retry: policy }: TransitionContext,
 ): boolean {
   if (retry === 'never') return false;
-  // The first dial of all is no retry.
+  // The very first attempt is not a retry.
   const retries = past.hasConnected ? attempt : attempt - 1;
   return retries < policy.attempts;
 }
@@ -218,15 +218,15 @@ function withoutCause({ cause: _, ...rest }: Facts): Facts {
 }
 
 type StateListener = {
-  /** Hears of every change, once it has happened. */
+  /** Called after each change. */
   changed(before: ServerState, state: ServerState): void;
-  /** It is time for the next dial. */
+  /** Called when the next retry is due. */
   retryDue(): void;
 };
 
 type StateDeps = { readonly clock: Clock; readonly random: () => number; readonly retry: RetryPolicy };
 
-/** Holds the state of one server, tells of its changes, and wakes at the next retry. */
+/** Holds the state of one server, reports its changes and schedules its retries. */
 export class ServerStateMachine {
   readonly #given: StateDeps;
   readonly #listener: StateListener;
@@ -246,12 +246,12 @@ export class ServerStateMachine {
     return this.#state;
   }
 
-  /** Whether a dial that somebody wished for is under way. */
+  /** Whether an attempt requested by the user or the program is running. */
   get isConnectRequested(): boolean {
     return this.#isConnectRequested;
   }
 
-  /** Nothing is told of the end, and nothing after it. */
+  /** After the end nothing is reported. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -272,7 +272,7 @@ export class ServerStateMachine {
     if (!isBusy(this.#state)) this.#rest.resolve();
   }
 
-  /** Settles when it is not being dialled. */
+  /** Settles when no attempt is running or queued. */
   async whenIdle(): Promise<void> {
     while (isBusy(this.#state) && !this.#isOver) await this.#rest.promise;
   }
@@ -293,17 +293,17 @@ export class ServerStateMachine {
 
 function noop(): void {}
 
-/** Why a server did not come, or was lost, and what that means for the next dial. */
+/** Why a server could not be connected or was lost, and when to retry. */
 export type ConnectFailure = {
   readonly code: HostErrorCode;
   readonly message: string;
   /** The message without the name of the server. */
   readonly detail: string;
-  /** `never` if dialling again cannot help, `seldom` if it rarely does, `at-once` if it helps without waiting. */
+  /** `never` if a retry cannot help, `seldom` if it rarely does, `at-once` if it helps without delay. */
   readonly retry: 'never' | 'seldom' | 'later' | 'at-once';
-  /** When the server said it may be asked again. */
+  /** The server's Retry-After. */
   readonly retryAfterMs?: number;
-  /** The environment variable that its process says it misses. */
+  /** The environment variable that the process reported missing. */
   readonly missingVariable?: MissingVariable;
   readonly stage?: ConnectStage;
 };
@@ -326,10 +326,7 @@ export function toConnectFailure(failure: unknown): ConnectFailure {
   };
 }
 
-/** Upper bound for a server-supplied Retry-After. */
-const MAX_RETRY_AFTER_MS = 300_000;
-
-/** Whether a failed request says that the whole server wants credentials; one it merely forbids says nothing of the others. */
+/** Whether a failed request means that the server requires credentials; a 403 concerns only that request. */
 export function isUnauthorized(failure: unknown): boolean {
   if (!(failure instanceof HostError) || failure.code !== 'unauthorized') return false;
   return !isRecord(failure.cause) || failure.cause.status !== 403;

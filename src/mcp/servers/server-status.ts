@@ -6,10 +6,10 @@ import type { HostErrorCode } from '../errors/host-error.ts';
 import { isFlapping } from './retry-policy.ts';
 import { type Handshake, isIdle, type ServerState } from './server-state.ts';
 
-/** Who named a server: the start of the session, the program at its beginning or later. */
+/** Where a server comes from: the configuration, the program's options, or a later call of the program. */
 export type ServerOrigin = 'config' | 'sdk' | 'dynamic';
 
-/** One server as an agent meets it; one that waits is dialled when the agent asks for it. */
+/** One server as the agent sees it; a `waiting` server connects when the agent needs it. */
 export type ServerView =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'pending' }
@@ -18,7 +18,7 @@ export type ServerView =
   | { readonly kind: 'failed'; readonly fault: string }
   | { readonly kind: 'disabled' };
 
-/** What a server has for its users. */
+/** The tools and prompts of a server. */
 export type Offer = { readonly tools: readonly ListedTool[]; readonly prompts: readonly Prompt[] };
 
 /** A server with everything known about it. */
@@ -28,14 +28,14 @@ export type Server = {
   readonly state: ServerView;
 };
 
-/** A server with its history, for those who show it to people. */
+/** A server with its status, for display. */
 export type KnownServer = Server & {
   readonly status: ServerStatus;
-  /** Whether the server itself has listed what it offers; until then it is what it listed in an earlier life, without annotations. */
+  /** Whether the server itself has listed its tools; until then they come from the cache, without annotations. */
   readonly isVerified: boolean;
 };
 
-/** A connection and an offer are there while it is connected. */
+/** The connection and the offer are set while the server is connected. */
 export function viewOf(
   state: ServerState,
   connection: Connection | undefined,
@@ -93,14 +93,14 @@ export type ServerStatus = {
   readonly tools?: number;
 };
 
-/** What is left of a server when its host is closed. */
+/** The status of a server after its host was closed. */
 export function closedStatus({ since, stderr }: ServerStatus): ServerStatus {
   const message = 'The host is closed; create another with createHost()';
   const cause = { code: 'closed' as const, message, detail: message };
   return { state: 'disabled', since, attempt: 0, cause, stderr };
 }
 
-/** `stderr` is what its process says now, if it runs. */
+/** `stderr` is the current output of the process, if it is running. */
 export function statusOf(state: ServerState, stderr: readonly string[] = state.stderr): ServerStatus {
   const { kind, since, attempt, era, cause } = state;
   const nextRetryAt = state.kind === 'failed' ? state.nextRetryAt : undefined;
@@ -135,7 +135,7 @@ function introduced({ protocolVersion, serverInfo, instructions, tools }: Handsh
 
 type Failed = Extract<ServerState, { kind: 'failed' }>;
 
-/** `retryAfterMs` is there if the server itself asked to be left alone for so long. */
+/** `retryAfterMs` is set if the server itself asked for that delay. */
 export type UnavailableReason = {
   readonly code: HostErrorCode;
   readonly detail: string;
@@ -148,11 +148,16 @@ export function unavailableReason(state: ServerState, now: number): UnavailableR
     case 'connected':
       return undefined;
     case 'disabled':
-      return { code: 'disabled', detail: 'it is turned off; turn it on to use it' };
+      return { code: 'disabled', detail: 'the server is disabled; enable it to use it' };
     case 'needs-auth':
-      return { code: 'unauthorized', detail: `${state.cause.detail}; reconnect it once that is fixed` };
+      return {
+        code: 'unauthorized',
+        detail: `${state.cause.detail}; reconnect the server once that is fixed`,
+      };
     case 'failed': {
-      const flapping = isFlapping(state.past) ? 'it keeps coming and going; the last time: ' : '';
+      const flapping = isFlapping(state.past)
+        ? 'its connections keep failing shortly after they are made; last failure: '
+        : '';
       return {
         code: state.cause.code,
         detail: `${flapping}${state.cause.detail}; ${describeNextRetry(state, now)}`,
@@ -161,13 +166,16 @@ export function unavailableReason(state: ServerState, now: number): UnavailableR
     }
     case 'pending':
     case 'connecting': {
-      const detail = isIdle(state) ? 'it waits to be asked for' : 'it is still being dialled';
-      return { code: 'timeout', detail: state.cause ? `${detail}; before: ${state.cause.detail}` : detail };
+      const detail = isIdle(state) ? 'the server has not been started yet' : 'the server is still connecting';
+      return {
+        code: 'timeout',
+        detail: state.cause ? `${detail}; last failure: ${state.cause.detail}` : detail,
+      };
     }
   }
 }
 
-/** Calls wait for a pause that the server asked for, not for a longer one of the backoff. */
+/** Calls wait for a delay that the server asked for, but not for a longer backoff. */
 function requestedPause(
   { since, cause, nextRetryAt }: Failed,
   now: number,
@@ -178,7 +186,7 @@ function requestedPause(
 }
 
 function describeNextRetry({ nextRetryAt, cause }: Failed, now: number): string {
-  if (cause.code === 'bad-config') return 'change its entry, or reconnect it once that is fixed';
-  if (nextRetryAt === undefined) return 'reconnect it to try again';
+  if (cause.code === 'bad-config') return 'change its entry, or reconnect the server once that is fixed';
+  if (nextRetryAt === undefined) return 'reconnect the server to try again';
   return `retrying in ${Math.max(1, Math.ceil((nextRetryAt - now) / 1000))} s`;
 }

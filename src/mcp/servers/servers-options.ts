@@ -14,31 +14,31 @@ import type { readEntry } from './server-entry.ts';
 import type { ServerState } from './server-state.ts';
 import type { ServerStatus } from './server-status.ts';
 
-/** How many servers are kept over time, and who hears of it; listeners must not throw. */
+/** Options of `Servers`; listeners must not throw. */
 export type ServersOptions = {
   concurrency?: Partial<ConnectConcurrency>;
   retry?: Partial<RetryPolicy>;
-  /** Limits shared with others that start servers from the same entries; by default each server has its own. */
+  /** Rate limits shared with other `Servers` that start the same entries. Default: each server has its own. */
   connectLimits?: SharedConnectLimits;
-  /** How often a server that says nothing is asked for a sign of life; by default every 30 s, 0 never asks. */
+  /** Interval of health checks of idle servers. Default: 30 s; 0 disables them. */
   heartbeatMs?: number;
-  /** How long the tools of a server that was lost stay offered; by default 5 s. */
+  /** How long the tools of a lost server stay offered. Default: 5 s. */
   graceMs?: number;
   clock?: Clock;
-  /** Spreads retries: a number in [0, 1) at every call. */
+  /** Jitter of retries: returns a number in [0, 1). */
   random?: () => number;
   connect?: typeof connect;
-  /** Reads what `replace` is given; by default as what came over a wire. */
+  /** Parses the entries passed to `replace`. Default: as received over the control channel. */
   readEntry?: typeof readEntry;
   onState?: (key: string, state: ServerState, status: ServerStatus) => void;
-  /** Hears that what a server offers has changed. */
+  /** Called when the tools or prompts of a server change. */
   onTools?: (key: string) => void;
-  /** Hears of what a server listed that cannot be offered. */
+  /** Called for listed entries that are invalid. */
   onWarning?: (key: string, message: string, subject?: WarningSubject) => void;
   onProgress?: (progress: StartProgress) => void;
 };
 
-/** How far the start is: of `total` servers that are dialled, so many have come or failed. */
+/** Progress of the start: how many of the connecting servers are connected or have failed. */
 export type StartProgress = {
   readonly settled: number;
   readonly total: number;
@@ -48,7 +48,7 @@ export type StartProgress = {
 const HEARTBEAT_MS = 30_000;
 const GRACE_MS = 5_000;
 
-/** What servers have in common, with a default for everything nobody chose; `onWake` hears that the machine slept. */
+/** Fills in defaults; `onClockJump` is called after the machine was suspended. */
 export function makeServerDeps(
   context: ConnectContext,
   options: ServersOptions,
@@ -68,22 +68,22 @@ export function makeServerDeps(
   };
 }
 
-/** What the servers of one host have in common. */
+/** Dependencies shared by the servers of one host. */
 export type ServerDeps = {
   readonly context: ConnectContext;
   readonly connect: typeof connect;
   readonly queue: ConnectQueue;
-  /** How often a server of that name may be dialled. */
+  /** The rate limit of connection attempts to the server of that name. */
   readonly limitOf: (key: string) => ConnectRateLimit;
   readonly heartbeat: HealthChecks;
   readonly clock: Clock;
   readonly random: () => number;
   readonly retry: RetryPolicy;
-  /** How long the tools of a server that was lost stay offered. */
+  /** How long the tools of a lost server stay offered. */
   readonly graceMs: number;
 };
 
-/** Hears what becomes of one server. */
+/** Receives the changes of one server. */
 export type ServerListener = {
   state(before: ServerState, state: ServerState): void;
   tools(): void;

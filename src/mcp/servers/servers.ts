@@ -1,5 +1,4 @@
 import { within } from '../../base/async/timers.ts';
-import type { Clock } from '../../base/clock.ts';
 import { isRecord } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
@@ -14,32 +13,29 @@ import { awaitReady, type ReadyOptions } from './ready.ts';
 import { readEntry } from './server-entry.ts';
 import type { ServerState } from './server-state.ts';
 import type { KnownServer, ServerOrigin, ServerView } from './server-status.ts';
-import {
-  makeServerDeps,
-  type ServerDeps,
-  type ServersOptions,
-  type StartProgress,
-} from './servers-options.ts';
+import { makeServerDeps, type ServerDeps, type ServersOptions } from './servers-options.ts';
 
 /** The result of `host.setServers()`. */
 export type Replaced = { added: string[]; removed: string[]; errors: Record<string, string> };
 
-/** How long what is remembered may take to be written. */
+/** Time limit for writing the tool cache at the end. */
 const FLUSH_MS = 1_000;
+const MIN_RETRY_INTERVAL_MS = 10_000;
 const NEVER = new AbortController().signal;
 
 /** Connects many servers and keeps them connected; a failing server does not affect the others. */
 export class Servers implements AsyncDisposable {
-  /** For sub-agents, which start servers of their own. */
+  /** Connect limits for sub-agents, which start their own servers. */
   readonly subAgentConnectLimits: SharedConnectLimits;
   readonly #given: ServerDeps;
   readonly #options: ServersOptions;
   readonly #slots = new Map<string, ManagedServer>();
-  readonly #start: StartTracker<ManagedServer>;
-  readonly #retries: RetryScheduler;
+  /** Servers whose first connection attempt has not finished. */
+  readonly #starting = new Set<ManagedServer>();
+  #retriedAt = Number.NEGATIVE_INFINITY;
   /** Removed servers that are still shutting down. */
   readonly #leaving = new Set<Promise<void>>();
-  /** Also those whose names the program has taken: they come back when it gives them up. */
+  /** The configured servers, including those that a server of the program with the same name replaces for now. */
   #configured: Readonly<Record<string, ServerEntry>> = {};
   #version = 0;
   #lastConnectAt = performance.now();
@@ -47,19 +43,16 @@ export class Servers implements AsyncDisposable {
 
   constructor(context: ConnectContext, options: ServersOptions = {}) {
     this.#options = options;
-    const started = () => [...this.#slots].filter(([, slot]) => slot.state.kind !== 'waiting');
-    this.#start = new StartTracker(started, options.onProgress);
-    this.#given = makeServerDeps(context, options, () => void this.#retries.retryFailed());
+    this.#given = makeServerDeps(context, options, () => void this.#retryFailedNow());
     this.subAgentConnectLimits = new SharedConnectLimits(this.#given.clock);
-    this.#retries = new RetryScheduler(this.#slots, this.#given.clock);
   }
 
-  /** When somebody's wish was last dialled, by the clock of `performance`. */
+  /** When a requested connection attempt last changed state, by `performance.now()`. */
   get lastConnectAt(): number {
     return this.#lastConnectAt;
   }
 
-  /** Another number after every change: what was made of an equal one is still right. */
+  /** Changes with every change of a server or its tools, so that callers can cache what they derive. */
   get version(): number {
     return this.#version;
   }
@@ -68,10 +61,7 @@ export class Servers implements AsyncDisposable {
     return this.#slots;
   }
 
-  /**
-   * Starts connecting, except to those that wait to be asked for; `settled()` tells when all have come or failed. One
-   * whose entry is the same stays as it is.
-   */
+  /** Starts connecting the servers, except on-demand ones. A server whose entry is unchanged is left as it is. */
   add(entries: Readonly<Record<string, ServerEntry>>, origin: ServerOrigin): void {
     if (this.#isEnded) return;
     const fresh = Object.entries(entries).flatMap(([key, entry]) => {
@@ -83,12 +73,12 @@ export class Servers implements AsyncDisposable {
       this.#version++;
       return isRecord(entry) && 'start' in entry && entry.start === 'on-demand' ? [] : [slot];
     });
-    this.#start.begin(fresh);
+    for (const slot of fresh) this.#starting.add(slot);
     for (const slot of fresh) void slot.connect();
-    if (fresh.length > 0) this.#start.report();
+    if (fresh.length > 0) this.#reportProgress();
   }
 
-  /** The configured servers are these from now on, all at once; one whose entry is the same goes on undisturbed. */
+  /** Replaces all configured servers. A server whose entry is unchanged keeps its connection. */
   configure(entries: Readonly<Record<string, ServerEntry>>): ConfigureSteps {
     const steps = configureSteps(this.#slots, entries);
     this.#configured = entries;
@@ -97,7 +87,7 @@ export class Servers implements AsyncDisposable {
     return steps;
   }
 
-  /** The program's servers are these from now on. What is no entry is told of and changes nothing. */
+  /** Replaces the servers of the program. Invalid entries are reported in `errors`; the others are unaffected. */
   async replace(values: Readonly<Record<string, unknown>>): Promise<Replaced> {
     const errors = new Map<string, string>();
     const added = new Map<string, ManagedServer | undefined>();
@@ -119,7 +109,7 @@ export class Servers implements AsyncDisposable {
       }
     }
     this.add(pick(this.#configured, removed), 'config');
-    // The same name in the program may stand for another server now.
+    // A server of the program may be a different one under the same name.
     await Promise.all(kept.map((slot) => (slot.entry.type === 'sdk' ? slot.refresh() : undefined)));
     await Promise.all([...[...added.values()].map((slot) => slot?.settled()), ...this.#leaving]);
     for (const [key, slot] of added) {
@@ -129,23 +119,23 @@ export class Servers implements AsyncDisposable {
     return { added: [...added.keys()], removed, errors: Object.fromEntries(errors) };
   }
 
-  /** Dials one that waits, or has failed; what it is then. Undefined for one nobody named. */
+  /** Connects an idle or failed server and returns its resulting state; undefined for an unknown name. */
   async connect(key: string): Promise<ServerView | undefined> {
     const slot = this.#slots.get(key);
     if (slot?.state.kind !== 'disabled') await slot?.connectIfNeeded();
     return slot?.state;
   }
 
-  /** Ends the connection and makes another; what it is then. Undefined for one nobody named. */
+  /** Closes the connection, connects again and returns the resulting state; undefined for an unknown name. */
   async reconnect(key: string): Promise<ServerView | undefined> {
     const slot = this.#slots.get(key);
-    // A person who refused a question, and then reconnects the server, wants to be asked again.
+    // After an explicit reconnect the server may ask the user again, even if the user refused its earlier requests.
     this.#given.context.requestLimiters?.delete(key);
     await slot?.connect();
     return slot?.state;
   }
 
-  /** False for a server nobody named. */
+  /** False for an unknown name. */
   async toggle(key: string, to: 'enabled' | 'disabled'): Promise<boolean> {
     const slot = this.#slots.get(key);
     if (to === 'disabled') await slot?.disable();
@@ -158,7 +148,7 @@ export class Servers implements AsyncDisposable {
     await Promise.all([...this.#slots.values()].map((slot) => slot.settled()));
   }
 
-  /** As `settled`, but whoever's tools are known from before is not waited for: they are offered meanwhile. */
+  /** Like `settled`, but does not wait for servers whose cached tools are offered meanwhile. */
   async offered(): Promise<void> {
     const known = async (slot: ManagedServer) => {
       if (!slot.tools) await slot.listed();
@@ -167,26 +157,23 @@ export class Servers implements AsyncDisposable {
     await Promise.all([...this.#slots.values()].map(known));
   }
 
-  /** As `settled`, for some or all and not forever; rejects if one that is required, or named here, is not connected. */
+  /** Waits for some or all servers, at most until a deadline; rejects if a required or named server is not connected. */
   ready(options: ReadyOptions = {}): Promise<void> {
     return awaitReady(this.#slots, options);
   }
 
-  /**
-   * Settles when no server is being asked for a list that has changed or holds no longer, or soon: one that does not
-   * answer keeps nobody.
-   */
+  /** Settles when no changed or expired list is being read, or after 2 s. */
   async listed(): Promise<void> {
     const listing = [...this.#slots.values()].map((slot) => slot.listed());
     if (listing.length > 0) await within(REFRESH_TIMEOUT_MS, Promise.all(listing), NEVER);
   }
 
-  /** Whether a server itself has listed the tools it is known for; see `KnownServer`. */
+  /** Whether the server itself has listed its tools; cached tools are not verified. */
   isVerified(key: string): boolean {
     return this.#slots.get(key)?.isVerified === true;
   }
 
-  /** The tools of every server that is connected, was a moment ago, or is awaited and known from before, by its key. */
+  /** The tools of each server that is connected, was lost a moment ago, or is connecting and has cached tools. */
   get tools(): Map<string, readonly ListedTool[]> {
     return new Map([...this.#slots].flatMap(([key, { tools }]) => (tools ? [[key, tools] as const] : [])));
   }
@@ -195,7 +182,7 @@ export class Servers implements AsyncDisposable {
     return this.#slots.get(key)?.connection;
   }
 
-  /** The server as those who call its tools need it. Undefined for one nobody named. */
+  /** The server as callers of its tools need it; undefined for an unknown name. */
   target(key: string): CallTarget | undefined {
     const slot = this.#slots.get(key);
     return slot && callTargetOf(key, slot);
@@ -210,7 +197,7 @@ export class Servers implements AsyncDisposable {
   }
 
   #make(key: string, entry: ServerEntry, origin: ServerOrigin): ManagedServer {
-    // Nothing changes for a server in the program unless the program changes it.
+    // Retrying an in-process server is pointless: only the program can change it.
     const retry = laneOf(entry) === undefined ? { ...this.#given.retry, attempts: 0 } : this.#given.retry;
     const slot: ManagedServer = new ManagedServer(
       key,
@@ -233,91 +220,41 @@ export class Servers implements AsyncDisposable {
     if (slot.isConnectRequested) this.#lastConnectAt = performance.now();
     this.#options.onState?.(key, state, slot.status);
     const isBack = state.kind === 'connected' && before.kind === 'connecting' && before.cause !== undefined;
-    if (isBack && slot.lane === 'remote') void this.#retries.retryFailedEarly();
-    if (!slot.isConnectRequested) this.#start.settle(slot);
+    if (isBack && slot.lane === 'remote') void this.retryFailed();
+    if (!slot.isConnectRequested && this.#starting.delete(slot)) this.#reportProgress();
   }
 
-  /** Dials servers on the network that wait for their next retry, at most once every 10 s; settles when they have come or failed. */
-  retryFailed(): Promise<void> {
-    return this.#retries.retryFailedEarly();
+  #reportProgress(): void {
+    const started = [...this.#slots].filter(([, slot]) => slot.state.kind !== 'waiting');
+    const waitingFor = started.flatMap(([key, slot]) => (this.#starting.has(slot) ? [key] : []));
+    const total = started.length;
+    this.#options.onProgress?.({ settled: total - waitingFor.length, total, waitingFor });
+  }
+
+  /**
+   * Retries failed remote servers before their next retry is due, at most once every 10 s: when one is reachable again,
+   * others may be too. Settles when the attempts have finished.
+   */
+  async retryFailed(): Promise<void> {
+    if (this.#given.clock.now() - this.#retriedAt >= MIN_RETRY_INTERVAL_MS) await this.#retryFailedNow();
+  }
+
+  async #retryFailedNow(): Promise<void> {
+    const failed = [...this.#slots.values()].filter(
+      ({ lane, state }) => lane === 'remote' && state.kind === 'failed',
+    );
+    if (failed.length > 0) this.#retriedAt = this.#given.clock.now();
+    for (const slot of failed) slot.retryNow('retry-requested');
+    await Promise.all(failed.map((slot) => slot.whenIdle()));
   }
 
   #drop(key: string): void {
     const slot = this.#slots.get(key);
     if (!slot) return;
     this.#slots.delete(key);
-    this.#start.forget(slot);
+    this.#starting.delete(slot);
     this.#version++;
     const gone = slot.end().then(() => void this.#leaving.delete(gone));
     this.#leaving.add(gone);
-  }
-}
-
-/** How far the start of many servers is, told whenever it changes. */
-class StartTracker<Slot> {
-  /** Those whose first dial has not come to anything yet. */
-  readonly #starting = new Set<Slot>();
-  readonly #started: () => readonly (readonly [key: string, slot: Slot])[];
-  readonly #report: ((progress: StartProgress) => void) | undefined;
-
-  /** `started` gives those that do not wait to be asked for. */
-  constructor(
-    started: () => readonly (readonly [key: string, slot: Slot])[],
-    report: ((progress: StartProgress) => void) | undefined,
-  ) {
-    this.#started = started;
-    this.#report = report;
-  }
-
-  begin(slots: readonly Slot[]): void {
-    for (const slot of slots) this.#starting.add(slot);
-  }
-
-  /** Its first dial came to something. */
-  settle(slot: Slot): void {
-    if (this.#starting.delete(slot)) this.report();
-  }
-
-  /** It is not waited for any more, and that is nobody's news. */
-  forget(slot: Slot): void {
-    this.#starting.delete(slot);
-  }
-
-  report(): void {
-    if (!this.#report) return;
-    const started = this.#started();
-    const waitingFor = started.flatMap(([key, slot]) => (this.#starting.has(slot) ? [key] : []));
-    const total = started.length;
-    this.#report({ settled: total - waitingFor.length, total, waitingFor });
-  }
-}
-
-/** Failed servers are retried early at most this often. */
-const MIN_RETRY_INTERVAL_MS = 10_000;
-
-/** Retries failed remote servers early: when one is reachable again, others may be too. */
-class RetryScheduler {
-  readonly #slots: ReadonlyMap<string, ManagedServer>;
-  readonly #clock: Clock;
-  #retriedAt = Number.NEGATIVE_INFINITY;
-
-  constructor(slots: ReadonlyMap<string, ManagedServer>, clock: Clock) {
-    this.#slots = slots;
-    this.#clock = clock;
-  }
-
-  /** As `wake`, but at most once every 10 s. */
-  async retryFailedEarly(): Promise<void> {
-    if (this.#clock.now() - this.#retriedAt >= MIN_RETRY_INTERVAL_MS) await this.retryFailed();
-  }
-
-  /** Settles when that has come to something. */
-  async retryFailed(): Promise<void> {
-    const waiting = [...this.#slots.values()].filter(
-      ({ lane, state }) => lane === 'remote' && state.kind === 'failed',
-    );
-    if (waiting.length > 0) this.#retriedAt = this.#clock.now();
-    for (const slot of waiting) slot.retryNow('retry-requested');
-    await Promise.all(waiting.map((slot) => slot.whenIdle()));
   }
 }

@@ -204,7 +204,7 @@ test('of lines that say nothing the last are told all the same', () => {
 test.each([
   ['it stayed silent', ['no key'], 'no key'],
   [
-    'it ended; it said: Error: no key | (exited with code 1)',
+    'it ended; stderr: Error: no key | (exited with code 1)',
     ['Error: no key', '}', 'Node.js v24.21.0'],
     undefined,
   ],

@@ -344,7 +344,7 @@ test('a server that failed is told once, with its fault', async () => {
   const { stdout } = await runCli(['--model', 'rehearsal', '--mcp-config', BROKEN], 'hello\nhello\n');
   expect(
     stdout.match(
-      /^server lost: failed: its command is not found: no-such-server; install it or give its full path$/gm,
+      /^server lost: failed: command not found: no-such-server; install it or set an absolute path in "command"$/gm,
     ),
   ).toHaveLength(1);
 });

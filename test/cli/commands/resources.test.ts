@@ -14,7 +14,7 @@ test('resources are listed by server; one that fails is exit code 1', async () =
     /^odd \(2 resources\)\n {2}odd:\/\/text {3}text\/plain {2}5 bytes {2}Text: A ␛\[31mtext\n {2}odd:\/\/bytes\n/,
   );
   expect(stdout).toMatch(/\neverything \(\d+ resources\)\n {2}demo:\/\/resource\//);
-  expect(stderr).toContain('server broken: its command is not found');
+  expect(stderr).toContain('server broken: command not found');
   expect(code).toBe(1);
 });
 

@@ -203,7 +203,7 @@ describe('run', () => {
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr:
-        'toolplane: server lost: failed: its command is not found: no-such-server; install it or give its full path\n',
+        'toolplane: server lost: failed: command not found: no-such-server; install it or set an absolute path in "command"\n',
     });
   });
 

@@ -41,7 +41,7 @@ describe('list', () => {
       expect.stringMatching(
         /^⏸ docs {2}project .* pending approval: toolplane mcp approve docs \(until then, /,
       ),
-      expect.stringMatching(/^✗ gone {2}user .* failed: its command is not found: no-such-command-at-all/),
+      expect.stringMatching(/^✗ gone {2}user .* failed: command not found: no-such-command-at-all/),
       expect.stringMatching(/^⏸ mine {2}project .* pending approval: toolplane mcp approve mine$/),
       expect.stringMatching(/^⏸ off {3}user .* disabled in ~\/\.toolplane\/settings\.json$/),
       '',

@@ -129,12 +129,12 @@ test.each<[string, ServerEntry, string]>([
   [
     'a process that ends and says why',
     { ...script('console.error("bad " + process.argv[1]); process.exit(3)'), env: {} },
-    'it ended before it was ready; it said: bad [redacted]',
+    'its process exited before it was ready; stderr: bad [redacted]',
   ],
   [
     'a command that is not there',
     { command: 'no-such-${secret:key}' },
-    'its command is not found: no-such-[redacted]',
+    'command not found: no-such-[redacted]',
   ],
   [
     'a directory that is not there',
@@ -176,7 +176,7 @@ test('what is missing is not retried by itself; a reconnect takes what is there 
     cause: { code: 'bad-config', message: expect.stringMatching(/variable BIN, .* secret key/) },
   });
   expect(fleet.state('srv')).not.toHaveProperty('nextRetryAt');
-  await expect(fleet.servers.target('srv')?.connect()).rejects.toThrow('reconnect it once that is fixed');
+  await expect(fleet.servers.target('srv')?.connect()).rejects.toThrow('reconnect the server once that is fixed');
   env.BIN = 'x';
   store.set('key', SECRET);
   await fleet.servers.reconnect('srv');

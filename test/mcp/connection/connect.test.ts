@@ -50,7 +50,7 @@ describe('connect', () => {
         code: 'timeout',
         hasRun: 'no',
         message: expect.stringMatching(
-          /^MCP server "srv": it was not ready within 700 ms: it did not answer "initialize"; raise connectTimeoutMs if it is slow to start; it said: started/,
+          /^MCP server "srv": the server was not ready within 700 ms: no response to "initialize"; raise connectTimeoutMs if the server is slow to start; stderr: started/,
         ),
       });
     });
@@ -63,7 +63,7 @@ describe('connect', () => {
       deaf.close();
       expect(thrown).toMatchObject({
         code: 'timeout',
-        message: expect.stringContaining('within 200 ms: it did not answer "initialize"'),
+        message: expect.stringContaining('within 200 ms: no response to "initialize"'),
       });
     });
   });
@@ -161,9 +161,7 @@ describe('eras', () => {
     }`);
       expect(await failure(entry, world)).toMatchObject({
         code: 'timeout',
-        message: expect.stringMatching(
-          /within 900 ms: it did not answer "initialize"; raise connectTimeoutMs/,
-        ),
+        message: expect.stringMatching(/within 900 ms: no response to "initialize"; raise connectTimeoutMs/),
       });
       take();
       expect(await eraOf(entry, world)).toBe('legacy');

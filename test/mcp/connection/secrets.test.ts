@@ -137,7 +137,9 @@ describe('secrets', () => {
       });
       const entry = { type: 'http', url: web.url, era: 'legacy', headers: { 'x-key': OWN } } as const;
       const { message } = (await failure(entry)) as Error;
-      expect(message).toMatch(/^MCP server "srv": it refused to start: \[redacted\] \[redacted\].*…$/);
+      expect(message).toMatch(
+        /^MCP server "srv": the server rejected the connection: \[redacted\] \[redacted\].*…$/,
+      );
       expect(message.length).toBeLessThan(400);
     });
   });

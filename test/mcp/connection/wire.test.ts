@@ -182,7 +182,7 @@ describe('nesting', () => {
       await using far = await open(server);
       const { items, diagnostics } = await listTools(far.connection);
       expect(items.map(({ name }) => name)).toEqual(['flat']);
-      expect(diagnostics).toMatchObject([{ entry: 'deep', fault: 'it nests deeper than 200 levels' }]);
+      expect(diagnostics).toMatchObject([{ entry: 'deep', fault: 'nested deeper than 200 levels' }]);
     });
 
     test.each(['application/json', 'text/event-stream'])(

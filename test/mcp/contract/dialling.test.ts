@@ -62,7 +62,7 @@ describe('servers that do not come', () => {
     expect(status.absent?.cause).toEqual({
       code: 'spawn-failed',
       message: expect.stringMatching(/"absent".*\/no\/such\/program/),
-      detail: expect.stringMatching(/^its command is not found: \/no\/such\/program/),
+      detail: expect.stringMatching(/^command not found: \/no\/such\/program/),
     });
     expect(status.dies?.cause).toEqual({
       code: 'spawn-failed',

@@ -75,7 +75,7 @@ describe('list tools', () => {
       const { items, diagnostics } = await listTools(far.connection);
       expect(items.map(({ name }) => name)).toEqual(['tundefined', 'tagain']);
       expect(diagnostics).toMatchObject([
-        { server: 'odd', fault: expect.stringContaining('"again" came twice') },
+        { server: 'odd', fault: expect.stringContaining('repeats the cursor "again"') },
       ]);
     });
 
@@ -107,13 +107,13 @@ describe('list tools', () => {
     expect(items).toEqual([good('a'), good('z')]);
     const aside = { server: 'odd', list: 'tools', outcome: 'set-aside' };
     expect(diagnostics).toEqual([
-      { ...aside, entry: 'list', fault: '"inputSchema" must have the type "object"' },
+      { ...aside, entry: 'list', fault: '"inputSchema" must have type "object"' },
       { ...aside, entry: '#2', fault: '"name" must be a non-empty string' },
-      { ...aside, entry: '#3', fault: 'it is no object' },
-      { ...aside, entry: 'a', fault: 'it is listed twice; the first is used' },
+      { ...aside, entry: '#3', fault: 'not an object' },
+      { ...aside, entry: 'a', fault: 'listed twice; the first is used' },
     ]);
     expect(diagnostics.map(formatDiagnostic)[0]).toBe(
-      'tool "list": "inputSchema" must have the type "object"; it is not offered',
+      'tool "list": "inputSchema" must have type "object"; not offered',
     );
   });
 
@@ -192,10 +192,10 @@ describe('list prompts', () => {
     ]);
     const told = { server: 'p', list: 'prompts' };
     expect(diagnostics).toEqual([
-      { ...told, entry: 'a', outcome: 'kept', fault: '"arguments[1]" has no name and was left out' },
-      { ...told, entry: '#1', outcome: 'set-aside', fault: 'it is no object' },
-      { ...told, entry: 'b', outcome: 'kept', fault: '"description" is not a string and was left out' },
-      { ...told, entry: 'b', outcome: 'kept', fault: '"arguments" is not a list and was left out' },
+      { ...told, entry: 'a', outcome: 'kept', fault: '"arguments[1]" has no name and was removed' },
+      { ...told, entry: '#1', outcome: 'set-aside', fault: 'not an object' },
+      { ...told, entry: 'b', outcome: 'kept', fault: '"description" is not a string and was removed' },
+      { ...told, entry: 'b', outcome: 'kept', fault: '"arguments" is not a list and was removed' },
     ]);
     expect(asked).toEqual([{}, { cursor: '2' }]);
   });
@@ -206,14 +206,14 @@ describe('list prompts', () => {
       [{ prompts: [{ name: 'a' }], nextCursor: '2' }, new ServerFault('p', -32603, 'no')],
       1,
       2,
-      'page 2 of its list of prompts could not be had: no',
+      'page 2 of its prompts could not be listed: no',
     ],
     [
       'the same cursor again ends it',
       [{ prompts: [{ name: 'a' }], nextCursor: '2' }],
       1,
       2,
-      'its list of prompts runs in circles: the cursor "2" came twice',
+      'its list of prompts repeats the cursor "2"; the rest was not read',
     ],
     ['garbage is nothing', [7], 0, 1, 'page 1 of its list of prompts has no "prompts"'],
   ])('%s', async (_, answers, found, times, fault) => {
@@ -284,12 +284,12 @@ describe('list resources', () => {
     ]);
     expect(diagnostics.map(({ entry, fault, outcome }) => [entry, fault, outcome])).toEqual([
       ['x:1', '"name" is missing', 'kept'],
-      ['x:2', '"mimeType" is not a string and was left out', 'kept'],
-      ['x:2', '"size" is not a number and was left out', 'kept'],
-      ['x:2', '"annotations" is not an object and was left out', 'kept'],
+      ['x:2', '"mimeType" is not a string and was removed', 'kept'],
+      ['x:2', '"size" is not a number and was removed', 'kept'],
+      ['x:2', '"annotations" is not an object and was removed', 'kept'],
       ['nowhere', '"uri" must be a non-empty string', 'set-aside'],
-      ['x:1', 'it is listed twice; the first is used', 'set-aside'],
-      ['#4', 'it is no object', 'set-aside'],
+      ['x:1', 'listed twice; the first is used', 'set-aside'],
+      ['#4', 'not an object', 'set-aside'],
     ]);
   });
 

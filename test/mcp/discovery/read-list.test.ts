@@ -26,20 +26,26 @@ describe('a list without end is cut short, and that is told', () => {
   test.each<[string, unknown, Partial<ListLimits>, number, string]>([
     ['pages', more, { pages: 7 }, 7, 'has more than 7 pages; the rest was not read'],
     ['pages without a limit of its own', more, {}, 100, 'has more than 100 pages; the rest was not read'],
-    ['cursors', { tools: [tool('a')], nextCursor: 'x' }, {}, 2, 'runs in circles: the cursor "x" came twice'],
+    [
+      'cursors',
+      { tools: [tool('a')], nextCursor: 'x' },
+      {},
+      2,
+      'repeats the cursor "x"; the rest was not read',
+    ],
     [
       'empty pages',
       (page: number) => ({ tools: [], nextCursor: `c${page}` }),
       {},
       10,
-      'has 10 pages in a row that hold nothing; the rest was not read',
+      'has 10 empty pages in a row; the rest was not read',
     ],
     [
       'pages without a list',
       (page: number) => ({ nextCursor: `c${page}` }),
       { emptyPages: 3 },
       3,
-      'has 3 pages in a row that hold nothing; the rest was not read',
+      'has 3 empty pages in a row; the rest was not read',
     ],
     ['time', more, { totalMs: 0 }, 1, 'took longer than 0 ms; the rest was not read'],
   ])('%s', async (_, answer, limits, pages, fault) => {
@@ -73,21 +79,21 @@ describe('a list is no larger than what is read of it, however its pages are mad
       (page) => ({ ...heavy(96), name: `t${page}` }),
       { values: 350 },
       3,
-      'holds more than 350 values; the rest is not offered',
+      'contains more than 350 values; the rest is not offered',
     ],
     [
       'text of members',
       (page) => ({ ...tool(`t${page}`), description: 'x'.repeat(90) }),
       { text: 450 },
       3,
-      'holds more than 450 characters; the rest is not offered',
+      'contains more than 450 characters; the rest is not offered',
     ],
     [
       'names of members',
       (page) => ({ ...tool(`t${page}`), ['x'.repeat(90)]: 0 }),
       { text: 450 },
       3,
-      'holds more than 450 characters; the rest is not offered',
+      'contains more than 450 characters; the rest is not offered',
     ],
   ])('%s', async (_, entryAt, limits, kept, fault) => {
     const answer = (page: number) => ({ tools: [entryAt(page)], nextCursor: `${page}` });
@@ -107,7 +113,7 @@ describe('a list is no larger than what is read of it, however its pages are mad
     });
     const found = await readTools([answer], { text: 3_500 });
     expect([found.names.length, found.pages]).toEqual([4, 4]);
-    expect(found.diagnostics).toEqual(told('holds more than 3500 characters; the rest was not read'));
+    expect(found.diagnostics).toEqual(told('contains more than 3500 characters; the rest was not read'));
   });
 
   test('without limits of its own', async () => {
@@ -115,14 +121,14 @@ describe('a list is no larger than what is read of it, however its pages are mad
     const answer = (page: number) => ({ tools: [{ ...tool(`t${page}`), values }], nextCursor: `${page}` });
     const found = await readTools([answer]);
     expect(found.names).toHaveLength(22);
-    expect(found.diagnostics).toEqual(told('holds more than 2000000 values; the rest is not offered'));
+    expect(found.diagnostics).toEqual(told('contains more than 2000000 values; the rest is not offered'));
   });
 
   test('one entry of it alone is set aside, and costs no other', async () => {
     const found = await readTools([{ tools: [heavy(100_000), tool('a')] }]);
     expect(found.names).toEqual(['a']);
     expect(found.diagnostics).toMatchObject([
-      { entry: 't', fault: 'it holds more than 100000 values', outcome: 'set-aside' },
+      { entry: 't', fault: 'contains more than 100000 values', outcome: 'set-aside' },
     ]);
   });
 });
@@ -135,8 +141,8 @@ test('an entry with faults without end costs no other, and a few of them are tol
   expect(found.items.map(({ name }) => name)).toEqual(['good', 'bad', 'last']);
   expect(found.diagnostics).toHaveLength(11);
   expect(found.diagnostics.every(({ entry, outcome }) => entry === 'bad' && outcome === 'kept')).toBe(true);
-  expect(found.diagnostics[9]?.fault).toBe('"arguments[9]" has no name and was left out');
-  expect(found.diagnostics[10]?.fault).toBe('it has 89990 more faults, which are not told one by one');
+  expect(found.diagnostics[9]?.fault).toBe('"arguments[9]" has no name and was removed');
+  expect(found.diagnostics[10]?.fault).toBe('89990 more invalid members');
 });
 
 test('any number of faults in one entry stops nobody', async () => {
@@ -164,7 +170,7 @@ test('a page the server refuses ends the list; a lost connection is no list', as
   const found = await readTools([first, refusal]);
   expect(found).toMatchObject({ names: ['a'], failure: refusal });
   expect(found.diagnostics).toMatchObject([
-    { outcome: 'list', fault: 'page 2 of its list of tools could not be had: Invalid cursor' },
+    { outcome: 'list', fault: 'page 2 of its tools could not be listed: Invalid cursor' },
   ]);
   await expect(readTools([refusal])).rejects.toBe(refusal);
   const lost = new HostError('closed', 's', 'gone');

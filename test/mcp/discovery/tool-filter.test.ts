@@ -58,15 +58,15 @@ test('who chooses all gets the same list', () => {
 
 test('a name nobody has is told', () => {
   expect(unmatchedPatterns(['a', 'b'], { includeTools: ['a', 'c*'], excludeTools: ['d'] })).toEqual([
-    '"includeTools" of its entry names "c*", which it does not list',
-    '"excludeTools" of its entry names "d", which it does not list',
+    '"includeTools" names "c*", which matches no tool of the server',
+    '"excludeTools" names "d", which matches no tool of the server',
   ]);
 });
 
 test('a choice that cannot be read is a fault', () => {
   expect(toolFilterOf({ includeTools: ['a'], excludeTools: [7] })).toEqual({ includeTools: ['a'] });
   expect(toolFilterOf(null)).toEqual({});
-  expect(toolFilterError({ includeTools: 'a' })).toBe('"includeTools" must be a list of names of tools');
-  expect(toolFilterError({ excludeTools: [7] })).toBe('"excludeTools" must be a list of names of tools');
+  expect(toolFilterError({ includeTools: 'a' })).toBe('"includeTools" must be a list of tool names');
+  expect(toolFilterError({ excludeTools: [7] })).toBe('"excludeTools" must be a list of tool names');
   expect(toolFilterError({ includeTools: ['a'] })).toBeUndefined();
 });

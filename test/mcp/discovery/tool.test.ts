@@ -3,8 +3,8 @@ import { readList } from '../../../src/mcp/discovery/read-list.ts';
 import { parseTool } from '../../../src/mcp/discovery/tool.ts';
 
 const object = { type: 'object' };
-const assumed = '"inputSchema" does not have the type "object", which is assumed';
-const missing = '"inputSchema" is missing; any arguments are taken';
+const assumed = '"inputSchema" does not have type "object", which is assumed';
+const missing = '"inputSchema" is missing; any arguments are accepted';
 
 test.each<[string, unknown, object | undefined, string[]]>([
   ['is whole', { ...object, properties: { a: {} } }, { ...object, properties: { a: {} } }, []],
@@ -18,13 +18,13 @@ test.each<[string, unknown, object | undefined, string[]]>([
     'has properties that are a list',
     { ...object, properties: [] },
     object,
-    ['"inputSchema.properties" is not an object and was left out'],
+    ['"inputSchema.properties" is not an object and was removed'],
   ],
   [
     'requires nothing that has a name',
     { ...object, required: true },
     object,
-    ['"inputSchema.required" is not a list of strings and was left out'],
+    ['"inputSchema.required" is not a list of strings and was removed'],
   ],
   ['says null where it has nothing', { ...object, properties: null, required: null }, object, []],
 ])('a schema that %s makes a tool', (_, inputSchema, schema, repairs) => {
@@ -51,7 +51,7 @@ test.each<[string, unknown, string]>([
   expect(parseTool({ name: 't', inputSchema: object, [member]: value, own: 1 })).toEqual({
     item: { name: 't', inputSchema: object, own: 1 },
     name: 't',
-    repairs: [`"${member}" is not ${what} and was left out`],
+    repairs: [`"${member}" is not ${what} and was removed`],
   });
 });
 
@@ -69,14 +69,14 @@ test('what only looks like a hint is none', () => {
   expect(parseTool({ name: 't', inputSchema: object, annotations })).toEqual({
     item: { name: 't', inputSchema: object, annotations: { destructiveHint: false, title: 'T', more: 1 } },
     name: 't',
-    repairs: ['"annotations.readOnlyHint" is not true or false and was left out'],
+    repairs: ['"annotations.readOnlyHint" is not true or false and was removed'],
   });
 });
 
 const nested = (depth: number): unknown => JSON.parse(`${'{"items":'.repeat(depth)}{}${'}'.repeat(depth)}`);
 
 test.each<[string, unknown, object]>([
-  ['no object', [1], { fault: 'it is no object' }],
+  ['no object', [1], { fault: 'not an object' }],
   ['no name', { inputSchema: object }, { fault: '"name" must be a non-empty string' }],
   ['an empty name', { name: '', inputSchema: object }, { fault: '"name" must be a non-empty string' }],
   [
@@ -87,17 +87,17 @@ test.each<[string, unknown, object]>([
   [
     'a schema of another type',
     { name: 't', inputSchema: { type: 'string' } },
-    { name: 't', fault: '"inputSchema" must have the type "object"' },
+    { name: 't', fault: '"inputSchema" must have type "object"' },
   ],
   [
     'no end to its schema',
     { name: 't', inputSchema: { ...object, properties: { a: nested(5_000) } } },
-    { name: 't', fault: 'it nests deeper than 200 levels' },
+    { name: 't', fault: 'nested deeper than 200 levels' },
   ],
   [
     'a number that JSON cannot hold',
     { name: 't', inputSchema: { ...object, maximum: 1n } },
-    { name: 't', fault: 'it holds a number that JSON cannot' },
+    { name: 't', fault: 'contains a number that JSON cannot represent' },
   ],
 ])('one with %s cannot be used', (_, value, read) => {
   expect(parseTool(value)).toEqual(read);

@@ -153,9 +153,9 @@ describe('explain', () => {
       [status(404), /check "url" and "type"/],
       [
         new SdkError(SdkErrorCode.ClientHttpUnexpectedContent, 'x', { contentType: 'text/html' }),
-        /a web page is there/,
+        /serves a web page/,
       ],
-      [fault({ status: 503, retryAfterMs: 2500 }), /ask again in 3 s/],
+      [fault({ status: 503, retryAfterMs: 2500 }), /retry in 3 s/],
       [
         fault({ code: 'bad-answer', status: 200 }, 'it answered 200 with text/html; check "url"'),
         /check "url"$/,
@@ -172,13 +172,13 @@ describe('explain', () => {
     ])('with the reason the server gave: %s', (thrown, code) => {
       const told = classifyFailure('srv', thrown);
       expect(told).toMatchObject({ code });
-      expect(told.message).toMatch(/; it said: Access is only allowed at localhost:21004$/);
+      expect(told.message).toMatch(/; response: Access is only allowed at localhost:21004$/);
     });
 
     test('with the reason in one line, masked and bounded, without what drives a terminal', () => {
       const reason = `no\n\u001b[31m for \u009b1m\u202etoken=abcdefgh ${'x'.repeat(10_000)}`;
       const { message } = classifyFailure('srv', fault({ status: 403, reason }));
-      expect(message).toContain('it said: no [31m for 1mtoken=[redacted] xxx');
+      expect(message).toContain('response: no [31m for 1mtoken=[redacted] xxx');
       expect(message).not.toMatch(/[\p{Cc}\p{Cf}]/u);
       expect(message.length).toBeLessThan(500);
     });
@@ -253,7 +253,9 @@ describe('explain', () => {
       const thrown = await rejected(transport.send({ jsonrpc: '2.0', id: 1, method: 'tools/call' }));
       await transport.close();
       expect(classifyFailure('srv', thrown)).toMatchObject({ code: told });
-      expect(classifyFailure('srv', thrown).message).toMatch(code === 401 ? /sign-in/ : `HTTP ${code}`);
+      expect(classifyFailure('srv', thrown).message).toMatch(
+        code === 401 ? /requires authentication/ : `HTTP ${code}`,
+      );
     });
   });
 
@@ -299,17 +301,17 @@ describe('told plainly', () => {
     [
       'a helper that fails, with what it complained of',
       { type: 'http', url, headersHelper: 'echo first >&2; echo no vault token=abcdefgh >&2; exit 4' },
-      'its "headersHelper" ended with exit code 4; it said: no vault token=[redacted]; run it by hand',
+      'its "headersHelper" ended with exit code 4; stderr: no vault token=[redacted]; run it by hand',
     ],
     [
       'a whole line where a command belongs',
       { command: 'no-such-python server.py' },
-      'its command is not found: no-such-python server.py; put what follows its first word into "args", or give its full path',
+      'command not found: no-such-python server.py; set "command" to its first word and move the rest to "args"',
     ],
     [
       'a program that tells its usage on stdout and ends',
       { command: 'sh', args: ['-c', 'echo "usage: serve --config FILE"; exit 2'] },
-      "it ended before it was ready; it said: (stdout) usage: serve --config FILE | (exited with code 2); run its command by hand to see more; servers get only a limited environment, so pass variables it needs with -e NAME='${NAME}'",
+      "its process exited before it was ready; stderr: (stdout) usage: serve --config FILE | (exited with code 2); run its command by hand to see more; servers inherit only a few environment variables, so pass others with -e NAME='${NAME}'",
     ],
   ])('%s', async (_, entry, fault) => {
     expect(await failure(entry)).toMatchObject({ message: `MCP server "srv": ${fault}` });
@@ -332,7 +334,7 @@ describe('told plainly', () => {
       expect(await failure(entryOf(type, web.port))).toMatchObject({
         code: 'unreachable',
         message:
-          'MCP server "srv": it refused the request (HTTP 403); check "url", and "headers" if it wants credentials; it said: Access is only allowed at localhost:21004, not with [redacted]',
+          'MCP server "srv": the server refused the request (HTTP 403); check "url", and "headers" if the server requires credentials; response: Access is only allowed at localhost:21004, not with [redacted]',
       });
     });
 
@@ -343,7 +345,7 @@ describe('told plainly', () => {
       );
       expect(await failure(entryOf(type, web.port))).toMatchObject({
         message: expect.stringMatching(
-          /; it said: Forbidden Access is only allowed at .* with \[redacted\]$/,
+          /; response: Forbidden Access is only allowed at .* with \[redacted\]$/,
         ),
       });
     });
@@ -356,7 +358,7 @@ describe('told plainly', () => {
       );
       expect(await failure(entryOf(type, web.port))).toMatchObject({
         code: 'unauthorized',
-        message: expect.stringContaining('it said: more scopes'),
+        message: expect.stringContaining('response: more scopes'),
       });
     });
   });
@@ -376,7 +378,7 @@ describe('told plainly', () => {
     expect(await failure({ type: 'ws', url: `ws://127.0.0.1:${port}/` })).toMatchObject({
       code: 'closed',
       message:
-        'MCP server "srv": it closed the socket with code 1011: not today; see whether the server still runs',
+        'MCP server "srv": the server closed the socket with code 1011: not today; check that the server is still running',
     });
   });
 

@@ -24,27 +24,32 @@ describe('while connecting', () => {
       'an early end',
       new SdkError(SdkErrorCode.ConnectionClosed, 'x'),
       'spawn-failed',
-      /ended before it was ready; it said: no config \| \(exited with code 3\)/,
+      /exited before it was ready; stderr: no config \| \(exited with code 3\)/,
     ],
     [
       'a death of the question',
       new SdkError(SdkErrorCode.EraNegotiationFailed, 'x'),
       'spawn-failed',
-      /ended before it was ready/,
+      /exited before it was ready/,
     ],
     [
       'an end right after the greeting',
       new HostError('closed', 'srv', 'gone'),
       'spawn-failed',
-      /ended before it was ready/,
+      /exited before it was ready/,
     ],
-    ['a refusal', failure({ code: -32600 }, 'not today'), 'unreachable', /refused to start: not today/],
-    ['another version', failure({ code: -32022 }), 'unreachable', /no version of the protocol/],
+    [
+      'a refusal',
+      failure({ code: -32600 }, 'not today'),
+      'unreachable',
+      /rejected the connection: not today/,
+    ],
+    ['another version', failure({ code: -32022 }), 'unreachable', /none of the protocol versions/],
     [
       'no listener',
       new TypeError('fetch failed', { cause: failure({ code: 'ECONNREFUSED' }) }),
       'unreachable',
-      /nobody listens there/,
+      /connection refused/,
     ],
   ])('%s', (_, thrown, code, words) => {
     const told = classifyConnectFailure('srv', thrown, last);

@@ -55,7 +55,9 @@ describe('a call that is answered as if the session were lost', () => {
       code: 'unreachable',
       isTerminal: false,
       hasRun: 'maybe',
-      message: expect.stringMatching(`${WORDS}.*HTTP ${status} to "tools/call", though it knows our session`),
+      message: expect.stringMatching(
+        `${WORDS}.*HTTP ${status} for "tools/call", although the session is known`,
+      ),
     });
     expect(pings(shop.seen)).toBe(1);
     expect(shop.calls()).toHaveLength(1);

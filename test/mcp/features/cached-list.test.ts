@@ -101,5 +101,5 @@ test('what is wrong with entries is told', async () => {
     diagnostics: [{ ...diagnostic, fault: 'it is odd' }],
   }));
   await get();
-  expect(state.faults).toEqual(['a: resource "x:": it is odd; it is not offered']);
+  expect(state.faults).toEqual(['a: resource "x:": it is odd; not offered']);
 });

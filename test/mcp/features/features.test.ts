@@ -101,9 +101,7 @@ test('a server that cannot list, and entries that cannot be offered, cost no oth
   ]);
   expect(warnings).toHaveLength(2);
   expect(warnings).toContain('broken: its resources could not be listed: the disk is full');
-  expect(warnings).toContainEqual(
-    expect.stringMatching(/^half: resource "no address": .*it is not offered$/),
-  );
+  expect(warnings).toContainEqual(expect.stringMatching(/^half: resource "no address": .*not offered$/));
   await expect(host.listResources('broken')).rejects.toMatchObject({ name: 'ServerFault', code: -32603 });
 });
 
@@ -206,7 +204,7 @@ test('a server nobody named, and a host that is closed', async () => {
   const host = createHost({ mcpServers: { odd: odd(ALL) } });
   await expect(host.readResource('od', 'note://1')).rejects.toMatchObject({
     code: 'unknown-server',
-    message: 'MCP server "od": nobody named it; there are odd',
+    message: 'MCP server "od": unknown server; available: odd',
   });
   await host.close();
   for (const use of [READ, GET, COMPLETE, SUBSCRIBE, (it: Host) => it.listResources()])

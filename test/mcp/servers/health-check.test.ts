@@ -63,7 +63,7 @@ describe('a server that says nothing', () => {
     await clock.advance(39_999);
     expect([it.beats, asked?.aborted]).toEqual([[], false]);
     await clock.advance(1);
-    expect(it.beats).toMatchObject([{ message: 'it gives no sign of life' }]);
+    expect(it.beats).toMatchObject([{ message: 'the health check timed out' }]);
     expect(asked?.aborted).toBe(true);
   });
 

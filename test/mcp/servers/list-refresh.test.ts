@@ -59,7 +59,7 @@ describe('lists', () => {
       const { prompts } = await it.read(['prompts'], never);
       expect(prompts.items).toMatchObject([{ name: 'p' }]);
       expect(prompts.diagnostics.map(({ fault }) => fault)).toEqual([
-        'its list of prompts could not be had: gone',
+        'its prompts could not be listed: gone',
       ]);
     }
   });

@@ -66,7 +66,7 @@ test('closing ends a dial under way, one in the queue, and one that waits for it
   expect(['a', 'b', 'c'].map((it) => fleet.state(it)?.state)).toEqual(['connecting', 'pending', 'failed']);
   const waiting = expect(fleet.servers.target('a')?.connect()).rejects.toMatchObject({
     code: 'closed',
-    message: 'MCP server "a": it was taken away',
+    message: 'MCP server "a": the server was removed',
   });
   await fleet.servers[Symbol.asyncDispose]();
   await waiting;

@@ -426,7 +426,7 @@ describe('tools an entry leaves out', () => {
     await fleet.servers.reconnect('a');
     expect(fleet.servers.tools.get('a')).toEqual([tool('get_a')]);
     expect(fleet.state('a')).toMatchObject({ tools: 1 });
-    expect(warnings).toEqual(['"includeTools" of its entry names "lost", which it does not list']);
+    expect(warnings).toEqual(['"includeTools" names "lost", which matches no tool of the server']);
   });
 
   test('cannot be called', async () => {
@@ -456,7 +456,7 @@ describe('tools an entry leaves out', () => {
     expect(fleet.dials).toEqual([]);
     expect(fleet.state('a')).toMatchObject({
       state: 'failed',
-      cause: { code: 'bad-config', message: expect.stringContaining('must be a list of names of tools') },
+      cause: { code: 'bad-config', message: expect.stringContaining('must be a list of tool names') },
     });
   });
 });

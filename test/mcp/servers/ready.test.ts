@@ -50,7 +50,8 @@ describe('being ready', () => {
       name: 'NotReadyError',
       code: 'unreachable',
       server: 'a',
-      message: 'MCP server "a": no; retrying in 1 s; MCP server "c": no; reconnect it once that is fixed',
+      message:
+        'MCP server "a": no; retrying in 1 s; MCP server "c": no; reconnect the server once that is fixed',
       missing: [{ server: 'a' }, { server: 'c', code: 'unauthorized' }],
     });
   });
@@ -64,7 +65,7 @@ describe('being ready', () => {
     expect(fleet.state('later')?.state).toBe('connected');
     await expect(fleet.servers.ready({ servers: ['later', 'nobody'] })).rejects.toMatchObject({
       code: 'unknown-server',
-      message: 'MCP server "nobody": nobody named it',
+      message: 'MCP server "nobody": unknown server; check the name',
     });
     await fleet.servers.toggle('later', 'disabled');
     await expect(fleet.servers.ready({ servers: ['later'] })).rejects.toMatchObject({ code: 'disabled' });
@@ -77,7 +78,7 @@ describe('being ready', () => {
     await fleet.servers.ready({ deadline: 5 });
     await expect(fleet.servers.ready({ servers: ['hung'], deadline: 5 })).rejects.toMatchObject({
       code: 'timeout',
-      message: 'MCP server "hung": it is still being dialled',
+      message: 'MCP server "hung": the server is still connecting',
     });
   });
 

@@ -72,7 +72,7 @@ describe('a connection', () => {
     await expect(target.connect()).rejects.toMatchObject({
       code: 'unauthorized',
       hasRun: 'no',
-      message: 'MCP server "a": it refused our token; reconnect it once that is fixed',
+      message: 'MCP server "a": it refused our token; reconnect the server once that is fixed',
     });
     expect(await fleet.servers.reconnect('a')).toMatchObject({ kind: 'connected' });
   });
@@ -146,7 +146,8 @@ describe('a connection', () => {
       state: 'failed',
       cause: {
         code: 'timeout',
-        message: 'MCP server "a": it gives no sign of life any more; see whether it still runs',
+        message:
+          'MCP server "a": the server stopped responding to health checks (3 in a row); check that it is still running',
       },
     });
   });
@@ -212,7 +213,7 @@ test.each([
   [
     'a command that is not there',
     refuse('spawn-failed', { cause: { code: 'ENOENT' } }),
-    'reconnect it to try again',
+    'reconnect the server to try again',
   ],
 ])('%s is given up, and said so', async (_, reply, words) => {
   const fleet = new Fleet();
@@ -307,7 +308,7 @@ test('a process that comes and goes is not started faster and faster', async () 
   }
   // A call repairs the first loss at once; after that the pause holds for calls as well.
   expect(fleet.dials.length - before).toBeLessThanOrEqual(6);
-  await expect(target.connect()).rejects.toThrow(/keeps coming and going.* retrying in \d+ s/);
+  await expect(target.connect()).rejects.toThrow(/keep failing shortly.* retrying in \d+ s/);
 });
 
 test('servers of one name that several sub-agents start share their limit', async () => {
@@ -455,6 +456,6 @@ describe('what a server offers', () => {
     expect(it.lists).toBe(4);
     expect(fleet.state('a')).toMatchObject({ tools: 2 });
     expect(fleet.servers.target('a')?.tool('more')).toMatchObject({ name: 'more' });
-    expect(warnings).toEqual(['a: tool "odd": "inputSchema" must be an object; it is not offered']);
+    expect(warnings).toEqual(['a: tool "odd": "inputSchema" must be an object; not offered']);
   });
 });

@@ -11,7 +11,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
     'waiting to be asked for',
     { ...facts, kind: 'pending', awaits: 'request' },
     { state: 'pending', since: 7, attempt: 2, stderr: ['a line'] },
-    { code: 'timeout', detail: 'it waits to be asked for' },
+    { code: 'timeout', detail: 'the server has not been started yet' },
   ],
   [
     'dialled again',
@@ -23,7 +23,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       stderr: ['a line'],
       cause: { code: 'unreachable', message: 'MCP server "s": no', detail: 'no' },
     },
-    { code: 'timeout', detail: 'it is still being dialled; before: no' },
+    { code: 'timeout', detail: 'the server is still connecting; last failure: no' },
   ],
   [
     'waiting for its next dial',
@@ -52,7 +52,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
     },
     {
       code: 'unreachable',
-      detail: 'it keeps coming and going; the last time: no; retrying in 4 s',
+      detail: 'its connections keep failing shortly after they are made; last failure: no; retrying in 4 s',
     },
   ],
   [
@@ -65,7 +65,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       stderr: ['a line'],
       cause: { code: 'unreachable', message: 'MCP server "s": no', detail: 'no' },
     },
-    { code: 'unreachable', detail: 'no; reconnect it to try again' },
+    { code: 'unreachable', detail: 'no; reconnect the server to try again' },
   ],
   [
     'without credentials',
@@ -77,13 +77,13 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       stderr: ['a line'],
       cause: { code: 'unauthorized', message: 'MCP server "s": no', detail: 'no' },
     },
-    { code: 'unauthorized', detail: 'no; reconnect it once that is fixed' },
+    { code: 'unauthorized', detail: 'no; reconnect the server once that is fixed' },
   ],
   [
     'turned off',
     { ...facts, kind: 'disabled' },
     { state: 'disabled', since: 7, attempt: 2, stderr: ['a line'] },
-    { code: 'disabled', detail: 'it is turned off; turn it on to use it' },
+    { code: 'disabled', detail: 'the server is disabled; enable it to use it' },
   ],
   [
     'connected',

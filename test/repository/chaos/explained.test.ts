@@ -11,9 +11,13 @@ const failed = (message?: string): ServerStatus => ({
 });
 
 test.each<[string, ServerStatus | undefined, string | undefined]>([
-  ['all a person needs', failed('MCP server "gh": nobody listens there; check "url"'), undefined],
-  ['a server nobody knows', undefined, 'status() does not know "gh"'],
-  ['one that is said to be fine', { ...failed(), state: 'connected' }, 'status() says "gh" is connected'],
+  [
+    'a cause with the name and a remedy',
+    failed('MCP server "gh": connection refused; check "url"'),
+    undefined,
+  ],
+  ['an unknown server', undefined, 'status() does not know "gh"'],
+  ['a connected server', { ...failed(), state: 'connected' }, 'status() says "gh" is connected'],
   ['no cause', failed(), 'status() gives no cause for "gh"'],
   ['an empty cause', failed(' '), 'status() gives no cause for "gh"'],
   ['a cause without the name', failed('check the url'), 'the cause does not name "gh": check the url'],
@@ -26,21 +30,21 @@ test.each<[string, ServerStatus | undefined, string | undefined]>([
 
 test.each([
   'check the network',
-  'gh: nobody listens there; start the server or check "url"',
-  'gh: its command is not found: npx; install it or give its full path',
-  'gh: its process ended; it said: cannot start; see why, or run its command by hand',
-  'gh: it was not ready within 4000 ms: it did not answer "initialize"; raise connectTimeoutMs if it is slow',
-  'gh: it failed (HTTP 500); look into its log, or ask again later',
-  'gh: it wants credentials; set "headers" of its entry',
-  'gh: its certificate is signed by nobody known here; add its CA under tls.ca',
+  'gh: connection refused; start the server or check "url"',
+  'gh: command not found: npx; install it or set an absolute path in "command"',
+  'gh: its process exited; stderr: cannot start; run its command by hand to see why',
+  'gh: the server was not ready within 4000 ms: no response to "initialize"; raise connectTimeoutMs if it is slow',
+  'gh: the server failed (HTTP 500); check its log, or retry later',
+  'gh: the server requires authentication; set "headers" of its entry',
+  'gh: the issuer of its certificate is not trusted; add its CA under tls.ca',
   'gh: its certificate is for another host; set tls.serverName',
   'gh: it redirects to another origin; if that is the server, make it the "url"',
-  'gh: it speaks no version of the protocol that we do; update it, or this program',
+  'gh: the server supports none of the protocol versions of this client; update the server or Toolplane',
   'gh: its entry is wrong. Correct the entry.',
-  'gh: it wants to know who you are; sign in',
-  'gh: the other side closed the connection; retrying in 2 s',
-  'gh: that was mended; reconnect it',
-])('that is advice: %s', (message) => {
+  'gh: the token has expired; sign in',
+  'gh: the server closed the connection; retrying in 2 s',
+  'gh: the entry was corrected; reconnect the server',
+])('contains advice: %s', (message) => {
   expect(advises(message)).toBe(true);
 });
 
@@ -67,8 +71,8 @@ test.each([
   'gh: it took the turn of another',
   'gh: Look',
   'gh: sign in failed',
-  'gh: its process ended; it said: error: set the token and run it again',
+  'gh: its process exited; stderr: error: set the token and run it again',
   'gh: cannot read properties of undefined (reading "add")',
-])('that is none: %s', (message) => {
+])('contains no advice: %s', (message) => {
   expect(advises(message)).toBe(false);
 });

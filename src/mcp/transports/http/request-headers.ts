@@ -99,7 +99,7 @@ export async function runHeadersHelper(
   if (end === 'late') throw fail(`did not finish within ${limitMs} ms`);
   if (end === 'long') throw fail(`printed more than ${LIMIT_BYTES} bytes`);
   const stderrText =
-    lastLine === '' ? '' : `; it said: ${context.secrets?.mask(lastLine) ?? redactText(lastLine)}`;
+    lastLine === '' ? '' : `; stderr: ${context.secrets?.mask(lastLine) ?? redactText(lastLine)}`;
   if (end !== 0) {
     throw fail(
       `${typeof end === 'number' ? `ended with exit code ${end}` : 'could not be run'}${stderrText}; run it by hand`,

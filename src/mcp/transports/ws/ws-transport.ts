@@ -163,7 +163,7 @@ export class WsTransport implements Transport {
   #end(code: number, reason: string): void {
     const masked = this.#limits.mask?.(reason) ?? reason;
     const why = masked === '' ? '' : `: ${redactText(masked)}`;
-    this.#lose(closedError(`it closed the socket with code ${code}${why}`));
+    this.#lose(closedError(`the server closed the socket with code ${code}${why}`));
   }
 
   /** Keeps the first error. */

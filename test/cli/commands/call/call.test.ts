@@ -160,7 +160,7 @@ describe('call', () => {
     const failed = await runCli([...servers, 'broken', 'x']);
     expect(failed).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('server broken: its command is not found'),
+      stderr: expect.stringContaining('server broken: command not found'),
     });
   });
 
@@ -324,7 +324,7 @@ describe('call json', () => {
       'a server that cannot be used',
       ['call', 'broken', 'x'],
       1,
-      { message: said('server broken: its command is not found'), code: 'spawn-failed' },
+      { message: said('server broken: command not found'), code: 'spawn-failed' },
     ],
     [
       'a tool that waits for nobody',

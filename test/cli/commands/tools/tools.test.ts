@@ -29,7 +29,7 @@ test('published servers are listed by name; one that fails beside them is told o
   expect(stdout).toMatch(/\n {2}write_file +destructive +Create a new file/);
   expect(stdout).not.toContain('broken');
   expect(stderr).toBe(
-    'toolplane: server broken: its command is not found: no-such-command-at-all; install it or give its full path\n',
+    'toolplane: server broken: command not found: no-such-command-at-all; install it or set an absolute path in "command"\n',
   );
   expect(code).toBe(1);
 });

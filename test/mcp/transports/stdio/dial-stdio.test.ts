@@ -78,7 +78,7 @@ describe('R138 R153: a stdio server', () => {
       name: 'HostError',
       code: 'spawn-failed',
       server: 'srv',
-      message: expect.stringContaining('MCP server "srv": its command is not found: /no/such/binary'),
+      message: expect.stringContaining('MCP server "srv": command not found: /no/such/binary'),
       cause: { code: 'ENOENT' },
     });
   });
@@ -88,7 +88,7 @@ describe('R138 R153: a stdio server', () => {
     expect(thrown).toMatchObject({
       code: 'spawn-failed',
       message:
-        'MCP server "srv": it ended before it was ready; it said: no config, token=[redacted] | (exited with code 3); run its command by hand to see more; servers get only a limited environment, so pass variables it needs with -e NAME=\'${NAME}\'',
+        'MCP server "srv": its process exited before it was ready; stderr: no config, token=[redacted] | (exited with code 3); run its command by hand to see more; servers inherit only a few environment variables, so pass others with -e NAME=\'${NAME}\'',
     });
   });
 
@@ -101,7 +101,7 @@ describe('R138 R153: a stdio server', () => {
     });
     const shown = script(`console.error(process.env.WEATHER_API_KEY.length, process.env.WEATHER_API_KEY)`);
     const thrown = await failure({ ...shown, inheritEnv: ['WEATHER_API_KEY'] }, world);
-    expect(thrown).toMatchObject({ message: expect.stringContaining('it said: 17 [redacted]') });
+    expect(thrown).toMatchObject({ message: expect.stringContaining('stderr: 17 [redacted]') });
   });
 
   test('that says nothing is given up in time, and its process has ended', async () => {

@@ -71,8 +71,8 @@ test.each([
 
 describe('the end of a socket', () => {
   test.each([
-    ['close', 'stream-ended', 'it closed the socket with code 4001: token=[redacted] tired'],
-    ['terminate', 'stream-ended', 'it closed the socket with code 1006'],
+    ['close', 'stream-ended', 'the server closed the socket with code 4001: token=[redacted] tired'],
+    ['terminate', 'stream-ended', 'the server closed the socket with code 1006'],
     [
       'much too long',
       'stream-ended',
