@@ -11,10 +11,11 @@ export type KeywordKind =
   | 'names'
   | 'name-lists'
   | 'values'
+  | 'value'
   | 'examples'
   | 'drop';
 
-/** The keywords of draft 2020-12 that have a form to keep; any other passes as it is. */
+/** The keywords of draft 2020-12 with the kind of their values; other keys are passed on unchanged. */
 export const KEYWORDS: ReadonlyMap<string, KeywordKind> = new Map(
   Object.entries({
     schema:
@@ -29,39 +30,32 @@ export const KEYWORDS: ReadonlyMap<string, KeywordKind> = new Map(
     names: 'required',
     'name-lists': 'dependentRequired',
     values: 'enum',
+    value: 'const default',
     examples: 'examples',
-    drop: '$anchor $dynamicAnchor $id $recursiveAnchor $schema $vocabulary id',
+    drop: '$anchor $dynamicAnchor $id $recursiveAnchor $schema $vocabulary definitions id',
   } satisfies Record<KeywordKind, string>).flatMap(([kind, names]) =>
     names.split(' ').map((name): [string, KeywordKind] => [name, kind as KeywordKind]),
   ),
 );
 
-/** Keywords that allow or forbid nothing, so they stay beside a reference of any draft; unknown ones are like them. */
+/** Keywords that neither allow nor forbid any value. */
 export const ANNOTATIONS: ReadonlySet<string> = new Set(
   '$comment default deprecated description examples readOnly title writeOnly'.split(' '),
 );
-
-/** Keywords that decide about values without being in the table of forms. */
-export const OTHER_ASSERTIONS: ReadonlySet<string> = new Set('const type $ref'.split(' '));
 
 /** The types of JSON Schema. */
 export const TYPES: ReadonlySet<unknown> = new Set(
   'array boolean integer null number object string'.split(' '),
 );
 
-/** The draft that first knew a keyword: an older one ignores it, so it must not come to life. */
-export const SINCE: ReadonlyMap<string, number> = new Map(
-  Object.entries({
-    6: 'const contains propertyNames',
-    7: 'else if then',
-    2019: 'dependentRequired dependentSchemas maxContains minContains unevaluatedItems unevaluatedProperties',
-    2020: 'prefixItems',
-  }).flatMap(([draft, names]) => names.split(' ').map((name): [string, number] => [name, Number(draft)])),
+/** Keywords that drafts up to 7 do not know and therefore ignore. */
+export const SINCE_2019: ReadonlySet<string> = new Set(
+  'dependentRequired dependentSchemas maxContains minContains prefixItems unevaluatedItems unevaluatedProperties'.split(
+    ' ',
+  ),
 );
 
-/** The draft a schema declares; without a word MCP means 2020-12. */
-export function draftOf(schema: { readonly [key: string]: unknown }): number {
-  const declared = schema.$schema;
-  const found = typeof declared === 'string' ? /\/draft-0([3467])\/|\/draft\/(20\d\d)-/.exec(declared) : null;
-  return found === null ? 2020 : Number(found[1] ?? found[2]);
+/** Whether a schema declares a draft up to 7, which ignores keywords beside a `$ref`. Without `$schema`, MCP means 2020-12. */
+export function isOldDraft({ $schema }: { readonly [key: string]: unknown }): boolean {
+  return typeof $schema === 'string' && /\/draft-0[3467]\//.test($schema);
 }

@@ -1,29 +1,23 @@
-import type { Meter } from './meter.ts';
-import { describeCondition, FURTHER_CONDITIONS } from './shape.ts';
-import { type Schema, withChanges, withNote } from './subschemas.ts';
+import { describeCondition, FURTHER_CONDITIONS, type Schema, withChanges, withNote } from './subschemas.ts';
 
 /**
  * One schema of 2020-12 without the keywords by which it refuses values that a schema in it accepts; notes describe
- * them instead. `odd` are the objects that hold numbers without a JSON form, which no note can quote.
+ * them instead.
  */
-export function withoutNarrowing(schema: Schema, odd: ReadonlySet<unknown>, meter: Meter): Schema {
+export function withoutNarrowing(schema: Schema): Schema {
   const changes = new Map<string, unknown>();
   const notes = new Set<string>();
   const drop = (...keys: string[]) => {
     for (const key of keys) changes.set(key, undefined);
   };
-  const describe = (lead: string, condition: unknown, ...parts: unknown[]) =>
-    notes.add(
-      parts.some((it) => odd.has(it)) ? FURTHER_CONDITIONS : describeCondition(lead, condition, meter),
-    );
   const { not, if: condition, then, else: otherwise, oneOf, anyOf, allOf } = schema;
   if (not !== undefined && !isNothing(not)) {
     drop('not');
-    describe('Must not be', not, not);
+    notes.add(describeCondition('Must not be', not));
   }
   if (condition !== undefined) {
     drop('if', 'then', 'else');
-    describe('Holds:', { if: condition, then, else: otherwise }, condition, then, otherwise);
+    notes.add(describeCondition('Holds:', { if: condition, then, else: otherwise }));
   }
   if (Array.isArray(oneOf) && oneOf.length > 0) {
     drop('oneOf');

@@ -1,62 +1,60 @@
 import { isRecord } from '../../base/json-value.ts';
-import { ANNOTATIONS, KEYWORDS, type KeywordKind, OTHER_ASSERTIONS, SINCE, TYPES } from './keywords.ts';
-import type { Meter } from './meter.ts';
+import { ANNOTATIONS, KEYWORDS, type KeywordKind, SINCE_2019, TYPES } from './keywords.ts';
 import { isSchema } from './references.ts';
-import { type Schema, withNote } from './subschemas.ts';
+import { FURTHER_CONDITIONS, isWritable, type Schema, TooLarge, withNote } from './subschemas.ts';
 
 /**
- * One schema in the keywords of 2020-12, not those below it; the same object if it is in them already. `widen` is called
- * if something had to be left out, so that it may accept more.
+ * One schema in the keywords of 2020-12, without the schemas below it; the same object if nothing had to change.
+ * `isOld` is true for drafts up to 7. `widen` is called if the schema may accept more now.
  */
-export function repair(schema: Schema, draft: number, patterns: Patterns, widen: () => void): Schema {
-  return needsRepair(schema, draft, patterns) ? rewrite(schema, draft, patterns, widen) : schema;
-}
-
-const OLD: ReadonlySet<string> = new Set('additionalItems definitions dependencies nullable'.split(' '));
-
-function needsRepair(schema: Schema, draft: number, patterns: Patterns): boolean {
-  for (const key of Object.keys(schema)) {
-    const value = schema[key];
-    if (OLD.has(key) || (draft < 2019 && isIgnored(key, schema, draft))) return true;
-    if (key === 'type') {
-      if (repairType(value, undefined).type !== value) return true;
-    } else if (key === 'items' ? Array.isArray(value) : typeof value === 'boolean' && BOOLEANS.has(key)) {
-      return true;
-    } else if (
-      key === 'pattern' ? !patterns.has(value) : key === 'patternProperties' && hasBadName(value, patterns)
-    ) {
-      return true;
-    }
-  }
-  return false;
-}
-
-const BOOLEANS: ReadonlySet<string> = new Set(['exclusiveMinimum', 'exclusiveMaximum', 'required']);
-
-function rewrite(schema: Schema, draft: number, patterns: Patterns, widen: () => void): Schema {
+export function repair(schema: Schema, isOld: boolean, patterns: Patterns, widen: () => void): Schema {
+  const hasRef = typeof schema.$ref === 'string';
+  const isIgnored = (key: string) => isOld && (SINCE_2019.has(key) || (hasRef && isAssertion(key)));
+  const needsRepair = Object.keys(schema).some(
+    (key) => isIgnored(key) || isWrong(key, schema[key], patterns),
+  );
+  if (!needsRepair) return schema;
   const out = new Map<string, unknown>();
   const notes: string[] = [];
   for (const key of Object.keys(schema)) {
-    if (isIgnored(key, schema, draft)) continue;
+    if (isIgnored(key)) continue;
     const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
-    if (rule === undefined) {
-      if (!out.has(key)) out.set(key, schema[key]);
-    } else rule(schema[key], schema, out, { notes, patterns, widen });
+    if (rule !== undefined) rule(schema[key], schema, out, { notes, patterns, widen });
+    else if (!out.has(key)) out.set(key, schema[key]);
   }
-  const rewritten = Object.fromEntries(out);
-  return notes.length === 0 ? rewritten : withNote(rewritten, notes.join(' '));
-}
-
-/** A draft ignores what it does not know yet; up to 7 also what stands beside a reference and decides something. */
-function isIgnored(key: string, schema: Schema, draft: number): boolean {
-  return (
-    (SINCE.get(key) ?? 0) > draft || (draft < 2019 && typeof schema.$ref === 'string' && isAssertion(key))
-  );
+  const repaired = Object.fromEntries(out);
+  return notes.length === 0 ? repaired : withNote(repaired, notes.join(' '));
 }
 
 function isAssertion(key: string): boolean {
-  if (key === '$ref' || key === '$defs' || key === 'definitions' || ANNOTATIONS.has(key)) return false;
-  return KEYWORDS.has(key) || OTHER_ASSERTIONS.has(key) || OLD.has(key);
+  if (key === '$ref' || key === '$defs' || ANNOTATIONS.has(key)) return false;
+  return KEYWORDS.has(key) || ASSERTIONS.has(key);
+}
+
+/** Keywords that decide about values and are not in the table of keywords, those of older drafts included. */
+const ASSERTIONS: ReadonlySet<string> = new Set('type additionalItems dependencies nullable'.split(' '));
+
+/** Whether the value of a keyword needs one of the rules below. */
+function isWrong(key: string, value: unknown, patterns: Patterns): boolean {
+  switch (key) {
+    case 'type':
+      return repairType(value, undefined).type !== value;
+    case 'items':
+      return Array.isArray(value);
+    case 'pattern':
+      return !patterns.has(value);
+    case 'patternProperties':
+      return hasBadName(value, patterns);
+    case 'enum':
+    case 'const':
+      return !isWritable(value);
+    case 'exclusiveMinimum':
+    case 'exclusiveMaximum':
+    case 'required':
+      return typeof value === 'boolean';
+    default:
+      return ASSERTIONS.has(key);
+  }
 }
 
 type Aids = { readonly notes: string[]; readonly patterns: Patterns; readonly widen: () => void };
@@ -65,13 +63,13 @@ type Rule = (value: unknown, schema: Schema, out: Map<string, unknown>, aids: Ai
 const RULES: Readonly<Record<string, Rule>> = {
   type: (value, schema, out, { notes, widen }) => {
     const { type, note } = repairType(value, schema.nullable);
-    // Only to some validators `nullable` says anything.
+    // Only some validators know `nullable`.
     if (type === undefined || schema.nullable === true) widen();
     if (type !== undefined) out.set('type', type);
     if (note !== undefined) notes.push(note);
   },
   nullable: (value, schema, _out, { notes }) => {
-    // With a type the rule for types has seen to it.
+    // With a type, the rule for types adds null.
     if (value === true && repairType(schema.type, true).type === undefined) notes.push('May be null.');
   },
   required: (value, _schema, out, { notes, widen }) => {
@@ -102,10 +100,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   maximum: unlessExclusive('maximum', 'exclusiveMaximum'),
   exclusiveMinimum: exclusive('minimum', 'exclusiveMinimum'),
   exclusiveMaximum: exclusive('maximum', 'exclusiveMaximum'),
-  definitions: (value, schema, out) => {
-    if (!isRecord(value)) return;
-    out.set('$defs', isRecord(schema.$defs) ? { ...schema.$defs, ...value, ...schema.$defs } : value);
-  },
+  enum: unlessUnwritable('enum'),
+  const: unlessUnwritable('const'),
   items: (value, schema, out, { widen }) => {
     if (!Array.isArray(value)) {
       out.set('items', value);
@@ -143,8 +139,18 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
 };
 
+function unlessUnwritable(key: string): Rule {
+  return (value, _schema, out, { notes, widen }) => {
+    if (isWritable(value)) out.set(key, value);
+    else {
+      notes.push(FURTHER_CONDITIONS);
+      widen();
+    }
+  };
+}
+
 function unlessNamesAreBad(key: string): Rule {
-  // What a pattern nobody can read allowed must not fall under the rule for the rest.
+  // Names that only an invalid pattern allowed must not be judged by this keyword.
   return (value, schema, out, { patterns }) => {
     if (!hasBadName(schema.patternProperties, patterns)) out.set(key, value);
   };
@@ -168,8 +174,8 @@ function hasBadName(named: unknown, patterns: Patterns): boolean {
 }
 
 /**
- * The value of `type` as it may stand, the same where it is right. A name nobody knows makes it say nothing,
- * since the server may take more than the other names; `nullable` is OpenAPI's way to say null.
+ * A valid value for `type`, the same if it was valid. With an unknown type name there is none, because the server may
+ * accept more than the other names; `nullable` is OpenAPI's keyword for null.
  */
 function repairType(type: unknown, nullable: unknown): { type?: unknown; note?: string } {
   if (nullable !== true && typeof type === 'string' && TYPES.has(type)) return { type };
@@ -187,33 +193,26 @@ function repairType(type: unknown, nullable: unknown): { type?: unknown; note?: 
   return { type: [...once] };
 }
 
-/** Tells what is a regular expression. It is only compiled, never run: a server's pattern may take for ever. */
+/** Finds out which texts are regular expressions. They are compiled and never run: a server's pattern may not end. */
 export class Patterns {
-  readonly #meter: Meter;
   readonly #known = new Map<string, boolean>();
-
-  constructor(meter: Meter) {
-    this.#meter = meter;
-  }
+  #left = MAX_PATTERN_CHARACTERS;
 
   has(value: unknown): boolean {
     if (typeof value !== 'string') return false;
     let isPattern = this.#known.get(value);
     if (isPattern === undefined) {
-      this.#meter.read(value);
-      // Classes by properties of Unicode are looked up in large tables.
-      this.#meter.spend(STEPS + STEPS_PER_CLASS * (value.split(/\\p/i).length - 1));
+      this.#left -= value.length;
+      if (this.#left < 0) throw new TooLarge();
       isPattern = ['u', ''].some((flags) => compiles(value, flags));
-      if (!isPattern) this.#meter.spend(STEPS_IF_NONE);
       this.#known.set(value, isPattern);
     }
     return isPattern;
   }
 }
 
-const STEPS = 128;
-const STEPS_IF_NONE = 256;
-const STEPS_PER_CLASS = 1000;
+/** Of all patterns of one document together; compiling character classes is slow. */
+const MAX_PATTERN_CHARACTERS = 100_000;
 
 function compiles(pattern: string, flags: string): boolean {
   try {
@@ -224,7 +223,7 @@ function compiles(pattern: string, flags: string): boolean {
   }
 }
 
-/** The value of a keyword that holds no schemas: as it is if it has the right form, else mended or nothing. */
+/** The value of a keyword that holds no schemas: the same if it is valid, otherwise a valid one or undefined. */
 export function tidy(kind: Exclude<KeywordKind, 'schema' | 'schemas' | 'map'>, value: unknown): unknown {
   switch (kind) {
     case 'count':
@@ -243,11 +242,17 @@ export function tidy(kind: Exclude<KeywordKind, 'schema' | 'schemas' | 'map'>, v
       return isRecord(value) ? nameLists(value) : undefined;
     case 'values':
       return Array.isArray(value) && value.length > 0 ? value : undefined;
+    case 'value':
+      return isWritable(value) ? value : undefined;
     case 'examples':
-      return Array.isArray(value) ? value : [value];
+      return writableItems(Array.isArray(value) ? value : [value]);
     case 'drop':
       return undefined;
   }
+}
+
+function writableItems(list: readonly unknown[]): readonly unknown[] {
+  return list.every(isWritable) ? list : list.filter(isWritable);
 }
 
 function names(list: readonly unknown[]): readonly unknown[] {

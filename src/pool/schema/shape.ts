@@ -1,116 +1,247 @@
 import { isEqualJson, isRecord } from '../../base/json-value.ts';
 import { truncate } from '../../base/text/display-text.ts';
-import { KEYWORDS, OTHER_ASSERTIONS } from './keywords.ts';
-import type { Meter } from './meter.ts';
-import { FreshNames } from './references.ts';
-import type { Schema } from './subschemas.ts';
+import { KEYWORDS } from './keywords.ts';
+import { readPointer, valueAt } from './references.ts';
+import { describeCondition, FURTHER_CONDITIONS, type Schema } from './subschemas.ts';
 
 /** The constraints of a schema on objects in the form that APIs accept at the root: without alternatives and references. */
-export type Shape = {
-  properties: ReadonlyMap<string, Schema>;
-  required: ReadonlySet<string>;
-  /** Schema for properties that are neither named nor match a pattern; undefined if there is none. */
-  additional?: unknown;
-  patterns: ReadonlyMap<string, Schema>;
-  names?: Schema | undefined;
-  minProperties: number;
-  maxProperties: number;
-  dependentRequired: ReadonlyMap<string, readonly unknown[]>;
-  dependentSchemas: ReadonlyMap<string, Schema>;
-  /** What is not about which values are right: titles, examples, keys that are no keywords. */
-  remarks: ReadonlyMap<string, unknown>;
-  /** Descriptions of constraints that a shape cannot express; with any, it accepts more than the schema did. */
-  notes: readonly string[];
-  isWider: boolean;
+type Shape = {
+  readonly properties: ReadonlyMap<string, Schema>;
+  readonly required: ReadonlySet<unknown>;
+  /** The value of `additionalProperties`. */
+  readonly additional?: unknown;
+  /** Other keywords about objects: `patternProperties`, `minProperties` … */
+  readonly others: ReadonlyMap<string, unknown>;
+  /** Keywords that do not decide about values: titles, examples, unknown keys. */
+  readonly annotations: ReadonlyMap<string, unknown>;
+  /** Descriptions of constraints that a shape cannot express; with any, it accepts more than the schema. */
+  readonly notes: readonly string[];
 };
 
 /** The shape that accepts every object. */
-export const ANY_SHAPE: Shape = {
+const ANY_SHAPE: Shape = {
   properties: new Map(),
   required: new Set(),
-  patterns: new Map(),
-  minProperties: 0,
-  maxProperties: Number.POSITIVE_INFINITY,
-  dependentRequired: new Map(),
-  dependentSchemas: new Map(),
-  remarks: new Map(),
+  others: new Map(),
+  annotations: new Map(),
   notes: [],
-  isWider: false,
 };
 
-/** The shape of a schema's own keywords, without those that apply further schemas to the same object. */
-export function ownShape(schema: Schema): Shape {
-  const isRemark = (key: string) => !KEYWORDS.has(key) && !OTHER_ASSERTIONS.has(key);
-  const remarks = Object.entries(schema).filter(([key]) => isRemark(key) || REMARKS.has(key));
-  return {
-    properties: mapOf(schema.properties) as Map<string, Schema>,
-    required: new Set(Array.isArray(schema.required) ? schema.required : []),
-    additional: schema.additionalProperties,
-    patterns: mapOf(schema.patternProperties) as Map<string, Schema>,
-    names: isRecord(schema.propertyNames)
-      ? schema.propertyNames
-      : schema.propertyNames === false
-        ? { not: {} }
-        : undefined,
-    minProperties: typeof schema.minProperties === 'number' ? schema.minProperties : 0,
-    maxProperties: typeof schema.maxProperties === 'number' ? schema.maxProperties : Number.POSITIVE_INFINITY,
-    dependentRequired: mapOf(schema.dependentRequired) as Map<string, unknown[]>,
-    dependentSchemas: mapOf(schema.dependentSchemas) as Map<string, Schema>,
-    remarks: new Map(remarks),
-    notes: [],
-    isWider: false,
-  };
+/** How many schemas are merged into a root; a note replaces further ones. */
+const MAX_MERGED_SCHEMAS = 64;
+
+/** Resolves references in `document`; `left` is how many more schemas may be merged, `path` those being merged. */
+type Reading = {
+  readonly document: Schema;
+  readonly path: readonly unknown[];
+  readonly left: { count: number };
+};
+
+/** The shape of a schema of 2020-12; undefined if it accepts no object. */
+export function shapeOf(schema: unknown, document: Schema): Shape | undefined {
+  return readShape(schema, { document, path: [], left: { count: MAX_MERGED_SCHEMAS } });
 }
 
-/** Approximate cost of walking a shape, in steps. */
-export function stepsOf(shape: Shape): number {
-  const { properties, required, patterns, dependentRequired, dependentSchemas, remarks, notes } = shape;
-  let steps = notes.length + 1;
-  for (const { size } of [properties, required, patterns, dependentRequired, dependentSchemas, remarks]) {
-    steps += STEPS_PER_ENTRY * size;
-  }
-  for (const needs of dependentRequired.values()) steps += needs.length;
-  for (const text of [remarks.get('description'), ...notes]) {
-    if (typeof text === 'string') steps += text.length / 16;
-  }
-  return steps;
-}
-
-const STEPS_PER_ENTRY = 16;
-
-/** The schema of a shape, ready to be a root. */
-export function schemaOf(shape: Shape): Record<string, unknown> {
-  const { description, ...remarks } = Object.fromEntries(shape.remarks);
-  const text = [...(typeof description === 'string' ? [description] : []), ...shape.notes].join(' ');
+/** The schema of a shape, for a root. */
+export function schemaOf({ properties, required, additional, others, annotations, notes }: Shape): Schema {
+  const { description, ...remaining } = Object.fromEntries(annotations);
+  const text = [...(typeof description === 'string' ? [description] : []), ...notes].join(' ');
   return {
     type: 'object',
-    ...(text === '' ? {} : { description: text }),
-    ...remarks,
-    properties: Object.fromEntries(shape.properties),
-    ...(shape.required.size === 0 ? {} : { required: [...shape.required] }),
-    ...filled('patternProperties', shape.patterns),
-    ...(shape.additional === undefined ? {} : { additionalProperties: shape.additional }),
-    ...(shape.names === undefined ? {} : { propertyNames: shape.names }),
-    ...(shape.minProperties === 0 ? {} : { minProperties: shape.minProperties }),
-    ...(shape.maxProperties === Number.POSITIVE_INFINITY ? {} : { maxProperties: shape.maxProperties }),
-    ...filled('dependentRequired', shape.dependentRequired),
-    ...filled('dependentSchemas', shape.dependentSchemas),
+    ...(text !== '' && { description: text }),
+    ...remaining,
+    properties: Object.fromEntries(properties),
+    ...(required.size > 0 && { required: [...required] }),
+    ...(additional !== undefined && { additionalProperties: additional }),
+    ...Object.fromEntries(others),
   };
 }
 
-const REMARKS: ReadonlySet<string> = new Set(
+function readShape(schema: unknown, reading: Reading): Shape | undefined {
+  if (schema === false) return undefined;
+  if (!isRecord(schema)) return ANY_SHAPE;
+  // A schema that applies itself to the same object adds nothing.
+  if (--reading.left.count < 0 || reading.path.includes(schema)) return wider(ANY_SHAPE, FURTHER_CONDITIONS);
+  if (!acceptsObjects(schema)) return undefined;
+  const below = { ...reading, path: [...reading.path, schema] };
+  let shape = ownShape(schema);
+  for (const part of PARTS) {
+    const applied = part(schema, below);
+    if (applied === undefined) return undefined;
+    shape = conjoin(shape, applied);
+  }
+  return withUnevaluated(schema, shape);
+}
+
+/** Each applies further conditions of a schema to the same object. */
+const PARTS: readonly ((schema: Schema, reading: Reading) => Shape | undefined)[] = [
+  ({ $ref }, reading) => {
+    if (typeof $ref !== 'string') return ANY_SHAPE;
+    return readShape(valueAt(reading.document, readPointer($ref.slice(1)) ?? []), reading);
+  },
+  ({ allOf }, reading) => {
+    let shape = ANY_SHAPE;
+    for (const part of partsWithin(allOf, reading)) {
+      const next = readShape(part, reading);
+      if (next === undefined) return undefined;
+      shape = conjoin(shape, next);
+    }
+    return shape;
+  },
+  ({ anyOf }, reading) => alternatives('One or more of', anyOf, reading),
+  ({ oneOf }, reading) => alternatives('One of', oneOf, reading),
+  (schema, reading) => {
+    const { if: condition, then = true, else: otherwise = true } = schema;
+    if (condition === undefined || (isAnything(then) && isAnything(otherwise))) return ANY_SHAPE;
+    const branches = [readShape(then, reading), readShape(otherwise, reading)].filter(
+      (it) => it !== undefined,
+    );
+    const shape = unite(branches);
+    return shape && wider(shape, describeCondition('Holds:', { if: condition, then, else: otherwise }));
+  },
+  ({ not }) => {
+    if (not === undefined || not === false || (isRecord(not) && !acceptsObjects(not))) return ANY_SHAPE;
+    return isAnything(not) ? undefined : wider(ANY_SHAPE, describeCondition('Must not be', not));
+  },
+  (schema) => {
+    const values = Object.hasOwn(schema, 'const') ? [schema.const] : schema.enum;
+    if (!Array.isArray(values)) return ANY_SHAPE;
+    const objects = values.filter(isRecord);
+    return objects.length === 0 ? undefined : wider(ANY_SHAPE, describeCondition('Is one of', objects));
+  },
+];
+
+function alternatives(lead: string, branches: unknown, reading: Reading): Shape | undefined {
+  if (!Array.isArray(branches)) return ANY_SHAPE;
+  const shapes = partsWithin(branches, reading)
+    .map((branch) => readShape(branch, reading))
+    .filter((it) => it !== undefined);
+  const united = unite(shapes);
+  return united === undefined || shapes.length === 1
+    ? united
+    : wider(united, describeAlternatives(lead, shapes));
+}
+
+/** The schemas of a list that may still be merged, and one more if there are more, which becomes a note. */
+function partsWithin(list: unknown, { left }: Reading): readonly unknown[] {
+  return Array.isArray(list) ? list.slice(0, Math.max(0, left.count) + 1) : [];
+}
+
+function acceptsObjects({ type }: Schema): boolean {
+  return type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'));
+}
+
+function wider(shape: Shape, note: string): Shape {
+  return { ...shape, notes: [...new Set([...shape.notes, note])] };
+}
+
+const OBJECT_KEYWORDS: ReadonlySet<string> = new Set(
+  'patternProperties propertyNames minProperties maxProperties dependentRequired dependentSchemas'.split(' '),
+);
+const ANNOTATIONS: ReadonlySet<string> = new Set(
   '$comment deprecated description examples readOnly title writeOnly'.split(' '),
 );
 
-function filled(key: string, map: ReadonlyMap<string, unknown>): Record<string, unknown> {
-  return map.size === 0 ? {} : { [key]: Object.fromEntries(map) };
+/** The shape of a schema's own keywords, without those that apply further schemas to the same object. */
+function ownShape(schema: Schema): Shape {
+  const isAnnotation = (key: string) =>
+    ANNOTATIONS.has(key) || !(KEYWORDS.has(key) || key === 'type' || key === '$ref');
+  const entries = Object.entries(schema);
+  return {
+    properties: new Map(
+      isRecord(schema.properties) ? Object.entries(schema.properties as Record<string, Schema>) : [],
+    ),
+    required: new Set(Array.isArray(schema.required) ? schema.required : []),
+    additional: schema.additionalProperties,
+    others: new Map(entries.filter(([key]) => OBJECT_KEYWORDS.has(key))),
+    annotations: new Map(entries.filter(([key]) => isAnnotation(key))),
+    notes: [],
+  };
 }
 
-function mapOf(value: unknown): Map<string, unknown> {
-  return new Map(isRecord(value) ? Object.entries(value) : []);
+/** Adds `unevaluatedProperties` to a shape that is exact; for a wider one a note replaces it. */
+function withUnevaluated({ unevaluatedProperties: rest }: Schema, shape: Shape): Shape {
+  if (rest === undefined || shape.additional !== undefined) return shape;
+  if (rest === true) return { ...shape, additional: true };
+  const isExact = shape.notes.length === 0 && !shape.others.has('dependentSchemas');
+  return isExact ? { ...shape, additional: rest } : wider(shape, FURTHER_CONDITIONS);
 }
 
-/** Keywords whose meaning hangs on others beside them, so two schemas that have any are not poured into one. */
+/** The shape of the objects that both shapes accept, or a wider one with a note. */
+function conjoin(a: Shape, b: Shape): Shape {
+  if (a === ANY_SHAPE) return b;
+  if (b === ANY_SHAPE) return a;
+  const properties = new Map<string, Schema>();
+  for (const name of new Set([...a.properties.keys(), ...b.properties.keys()])) {
+    const [left, right] = [a, b].map((it) => it.properties.get(name) ?? !isClosed(it));
+    // A name that one side forbids is left out: `additionalProperties` then forbids it.
+    if (left !== false && right !== false) properties.set(name, bothForms(left, right));
+  }
+  const others = new Map([...b.others, ...a.others]);
+  const isBlurred =
+    [...a.others].some(([key, value]) => b.others.has(key) && !isEqualJson(value, b.others.get(key))) ||
+    ((a.additional !== undefined || b.additional !== undefined) && others.has('patternProperties')) ||
+    (isRecord(a.additional) && hasMoreNames(b, a)) ||
+    (isRecord(b.additional) && hasMoreNames(a, b));
+  return {
+    properties,
+    required: new Set([...a.required, ...b.required]),
+    additional: bothAdditional(a.additional, b.additional),
+    others,
+    annotations: mergedAnnotations(a.annotations, b.annotations),
+    notes: [...new Set([...a.notes, ...b.notes, ...(isBlurred ? [FURTHER_CONDITIONS] : [])])],
+  };
+}
+
+/** Whether a shape forbids every property that it does not name. */
+function isClosed({ additional, others }: Shape): boolean {
+  return additional === false && !others.has('patternProperties');
+}
+
+function hasMoreNames(shape: Shape, than: Shape): boolean {
+  return [...shape.properties.keys()].some((name) => !than.properties.has(name));
+}
+
+function bothAdditional(a: unknown, b: unknown): unknown {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a === false || b === false ? false : bothForms(a, b);
+}
+
+function mergedAnnotations(
+  a: ReadonlyMap<string, unknown>,
+  b: ReadonlyMap<string, unknown>,
+): ReadonlyMap<string, unknown> {
+  const texts = [a, b].map((it) => it.get('description')).filter((it) => typeof it === 'string');
+  const description = [...new Set(texts)].join(' ');
+  return new Map([...b, ...a, ...(texts.length > 0 ? [['description', description] as const] : [])]);
+}
+
+/**
+ * A shape that accepts whatever one of the shapes accepts: all their properties, each in any of its forms; required is
+ * what all require. Undefined without any shape.
+ */
+function unite(shapes: readonly Shape[]): Shape | undefined {
+  const [first, ...others] = shapes;
+  if (first === undefined || others.length === 0) return first;
+  const properties = new Map<string, Schema>();
+  for (const name of new Set(shapes.flatMap((shape) => [...shape.properties.keys()]))) {
+    const forms = shapes.map((shape) => shape.properties.get(name) ?? !isClosed(shape));
+    properties.set(name, anyForm(forms.filter((form) => form !== false)));
+  }
+  return {
+    ...ANY_SHAPE,
+    properties,
+    required: new Set([...first.required].filter((name) => others.every((it) => it.required.has(name)))),
+    ...(shapes.every(isClosed) && { additional: false }),
+    others: new Map(
+      [...first.others].filter(([key, value]) =>
+        others.every((it) => isEqualJson(it.others.get(key), value)),
+      ),
+    ),
+  };
+}
+
+/** Keywords whose meaning depends on keywords beside them, so that two schemas with any of them are not merged. */
 const ENTANGLED: ReadonlySet<string> = new Set(
   'additionalProperties contains else if items maxContains minContains patternProperties prefixItems properties then'.split(
     ' ',
@@ -118,9 +249,9 @@ const ENTANGLED: ReadonlySet<string> = new Set(
 );
 
 /** The schema that accepts what both accept. */
-export function bothForms(a: unknown, b: unknown, meter: Meter): Schema {
+function bothForms(a: unknown, b: unknown): Schema {
   const [left, right] = [asSchema(a), asSchema(b)];
-  if (isAnything(left) || isSameSchema(left, right, meter)) return right;
+  if (isAnything(left) || isEqualJson(left, right)) return right;
   if (isAnything(right)) return left;
   const isApart = Object.keys(right).every((key) => !Object.hasOwn(left, key));
   const isTangled = (schema: Schema) => Object.keys(schema).some((key) => ENTANGLED.has(key));
@@ -129,28 +260,16 @@ export function bothForms(a: unknown, b: unknown, meter: Meter): Schema {
   return { allOf: [...partsOf(left), ...partsOf(right)] };
 }
 
-/** The schema that accepts what any of them accepts; each form stays readable even if another takes everything. */
-export function anyOf(forms: readonly unknown[], meter: Meter): Schema {
-  meter.walk(forms);
+/** The schema that accepts what any of them accepts; a form stays readable even if another one accepts everything. */
+function anyForm(forms: readonly unknown[]): Schema {
   const unique = new Map(forms.map(asSchema).map((form) => [JSON.stringify(form), form]));
   if (unique.size > 1) unique.delete('{"not":{}}');
-  const [only, ...others] = [...unique.values()].sort(
-    (a, b) => Number(isAnything(a)) - Number(isAnything(b)),
-  );
-  if (only === undefined) return {};
-  return others.length === 0 ? only : { anyOf: [only, ...others] };
-}
-
-/** Whether two schemas are equal; the comparison is charged to the meter. */
-export function isSameSchema(a: unknown, b: unknown, meter: Meter): boolean {
-  if (a === b) return true;
-  meter.walk(a);
-  meter.walk(b);
-  return isEqualJson(a, b);
+  const sorted = [...unique.values()].sort((a, b) => Number(isAnything(a)) - Number(isAnything(b)));
+  return sorted.length === 1 ? (sorted[0] as Schema) : { anyOf: sorted };
 }
 
 /** Whether a schema accepts every value. */
-export function isAnything(schema: unknown): boolean {
+function isAnything(schema: unknown): boolean {
   return schema === true || (isRecord(schema) && Object.keys(schema).length === 0);
 }
 
@@ -163,89 +282,28 @@ function partsOf(schema: Schema): readonly unknown[] {
   return Array.isArray(allOf) && Object.keys(rest).length === 0 ? allOf : [schema];
 }
 
-/** What shapes are merged with: a bound on the work, and definitions for forms that many properties have. */
-export class Merging {
-  readonly meter: Meter;
-  readonly #names: FreshNames;
-  readonly #known = new Map<string, string>();
-  readonly #definitions = new Map<string, Schema>();
-
-  constructor(taken: Iterable<string>, meter: Meter) {
-    this.#names = new FreshNames(taken);
-    this.meter = meter;
-  }
-
-  /** By their names, the forms that were referred to. */
-  get definitions(): ReadonlyMap<string, Schema> {
-    return this.#definitions;
-  }
-
-  /**
-   * The forms a property may have, ready to be written for so many properties: themselves, or one reference to all of them
-   * if they would take too much room.
-   */
-  forEach(forms: readonly unknown[], properties: number): readonly unknown[] {
-    if (properties < 2 || forms.length === 0 || forms.every((it) => it === true)) return forms;
-    this.meter.walk(forms);
-    const text = JSON.stringify(forms);
-    if (text.length * properties <= ROOM || text.length <= SHORT) return forms;
-    let name = this.#known.get(text);
-    if (name === undefined) {
-      name = this.#names.next('rest');
-      this.#known.set(text, name);
-      this.#definitions.set(name, anyOf(forms, this.meter));
-    }
-    return [{ $ref: `#/$defs/${name}` }];
-  }
-}
-
-/** About what a model may read of the same form again and again before a reference is the lesser evil. */
-const ROOM = 4000;
-/** A reference is not shorter than this. */
-const SHORT = 40;
-
-/** Note for constraints that cannot be described more exactly. */
-export const FURTHER_CONDITIONS = 'Further conditions hold, which the server checks.';
-
-/** A note that quotes a dropped condition as JSON, if it is short. */
-export function describeCondition(lead: string, condition: unknown, meter: Meter): string {
-  meter.walk(condition);
-  const json = JSON.stringify(condition);
-  return json.length > MAX_NOTE_LENGTH ? FURTHER_CONDITIONS : `${lead} ${json}.`;
-}
-
-/** Alternatives at the root, each by its name, what it fixes and what it needs. */
-export function describeAlternatives(lead: string, branches: readonly Shape[], meter: Meter): string {
-  meter.spend((branches[0]?.required.size ?? 0) * branches.length);
-  const shared = [...(branches[0]?.required ?? [])].filter((name) =>
-    branches.every((branch) => branch.required.has(name)),
-  );
-  const parts = branches.map((branch) => describeBranch(branch, new Set(shared), meter));
-  const text = `${lead}: ${parts.join('; ')}.`;
-  return truncate(text, 4 * MAX_NOTE_LENGTH);
-}
-
-const MAX_NOTE_LENGTH = 500;
-
-function describeBranch(branch: Shape, shared: ReadonlySet<string>, meter: Meter): string {
-  meter.spend(stepsOf(branch) + shared.size);
-  const { title, description } = Object.fromEntries(branch.remarks);
-  const fixed = [...branch.properties].flatMap(([name, form]) => {
-    const only = Array.isArray(form.enum) && form.enum.length === 1 ? form.enum[0] : form.const;
-    if (only === undefined || isRecord(only)) return [];
-    meter.walk(only);
-    return [`${name} = ${JSON.stringify(only)}`];
+/** Describes alternatives at the root: the title of each, the values it fixes and the names it requires. */
+function describeAlternatives(lead: string, branches: readonly Shape[]): string {
+  const isShared = (name: unknown) => branches.every((branch) => branch.required.has(name));
+  const parts = branches.map(({ annotations, properties, required, notes }) => {
+    const { title, description } = Object.fromEntries(annotations);
+    const fixed = [...properties].flatMap(([name, form]) => {
+      const only = Array.isArray(form.enum) && form.enum.length === 1 ? form.enum[0] : form.const;
+      return only === undefined || isRecord(only) ? [] : [`${name} = ${JSON.stringify(only)}`];
+    });
+    const needed = [...required].filter((name) => !isShared(name)).map(String);
+    return [
+      ...(typeof title === 'string' ? [title] : []),
+      ...(typeof description === 'string' ? [`(${description})`] : []),
+      ...(fixed.length > 0 ? [`with ${joinNames(fixed)}`] : []),
+      needed.length > 0 ? `needs ${joinNames(needed)}` : 'needs nothing more',
+      ...notes,
+    ].join(' ');
   });
-  const needed = [...branch.required].filter((name) => !shared.has(name));
-  const parts = [
-    ...(typeof title === 'string' ? [title] : []),
-    ...(typeof description === 'string' ? [`(${description})`] : []),
-    ...(fixed.length === 0 ? [] : [`with ${joinNames(fixed)}`]),
-    needed.length === 0 ? 'needs nothing more' : `needs ${joinNames(needed)}`,
-    ...branch.notes,
-  ];
-  return parts.join(' ');
+  return truncate(`${lead}: ${parts.join('; ')}.`, MAX_DESCRIPTION_LENGTH);
 }
+
+const MAX_DESCRIPTION_LENGTH = 2000;
 
 function joinNames(list: readonly string[]): string {
   return list.length < 2 ? list.join('') : `${list.slice(0, -1).join(', ')} and ${list.at(-1)}`;

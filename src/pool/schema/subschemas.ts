@@ -61,6 +61,28 @@ export function withNote(schema: Schema, note: string): Record<string, unknown> 
   return withChanges(schema, new Map([['description', description]]));
 }
 
+/** Note for constraints that cannot be described more exactly. */
+export const FURTHER_CONDITIONS = 'Further conditions hold, which the server checks.';
+
+const MAX_NOTE_LENGTH = 500;
+
+/** A note that quotes a dropped condition as JSON, if it is short. */
+export function describeCondition(lead: string, condition: unknown): string {
+  const json = JSON.stringify(condition);
+  return json.length > MAX_NOTE_LENGTH || !isWritable(condition) ? FURTHER_CONDITIONS : `${lead} ${json}.`;
+}
+
+/** Whether a value can be written as JSON: `1e400` is parsed as infinity, which would be written as null. */
+export function isWritable(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  return typeof value !== 'object' || value === null || Object.values(value).every(isWritable);
+}
+
+/** Thrown when a schema exceeds a limit; `normalForm` catches it. */
+export class TooLarge extends Error {
+  override readonly name = 'TooLarge';
+}
+
 /** A root that accepts any arguments, with the reason in its description after the original description. */
 export function openRoot(schema: unknown, why: string): Record<string, unknown> {
   const text = isRecord(schema) ? schema.description : undefined;

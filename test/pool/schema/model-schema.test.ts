@@ -5,7 +5,6 @@ import { expectLegal } from './validators.ts';
 
 describe('model schema', () => {
   type Json = Record<string, unknown>;
-  const D4 = 'http://json-schema.org/draft-04/schema#';
   const D7 = 'http://json-schema.org/draft-07/schema#';
   const STRING = { type: 'string' };
   const object = (properties: Json, more: Json = {}) => ({ type: 'object', properties, ...more });
@@ -193,7 +192,10 @@ describe('model schema', () => {
     [
       'a pointer into a tuple',
       one({ type: 'array', items: [STRING, { $ref: '#/properties/a/items/0' }] }),
-      one({ type: 'array', prefixItems: [STRING, { $ref: '#/properties/a/prefixItems/0' }], items: {} }),
+      one(
+        { type: 'array', prefixItems: [STRING, { $ref: '#/$defs/schema0' }], items: {} },
+        { $defs: { schema0: STRING } },
+      ),
     ],
     [
       'a pointer outside any schema',
@@ -206,25 +208,41 @@ describe('model schema', () => {
     [
       'an anchor',
       one({ $ref: '#d' }, { $defs: { D: { $anchor: 'd', ...STRING } } }),
-      one({ $ref: '#/$defs/D' }, { $defs: { D: STRING } }),
+      one({ $ref: '#/$defs/d' }, { $defs: { D: STRING, d: STRING } }),
     ],
     [
       'an id',
+      one({ $ref: 'T0' }, { $defs: { D: { $id: 'T0', properties: { b: { $ref: 'T0' } } } } }),
       one(
-        { $ref: 'd.json#/$defs/E' },
-        { $id: 'https://example.com/in.json', $defs: { D: { $id: 'd.json', $defs: { E: STRING } } } },
+        { $ref: '#/$defs/T0' },
+        {
+          $defs: {
+            D: { properties: { b: { $ref: '#/$defs/T0' } } },
+            T0: { properties: { b: { $ref: '#/$defs/T0' } } },
+          },
+        },
       ),
-      one({ $ref: '#/$defs/D/$defs/E' }, { $defs: { D: { $defs: { E: STRING } } } }),
     ],
     [
-      'an id of draft 4',
-      one({ $ref: '#d' }, { $schema: D4, id: 'x', definitions: { D: { id: '#d', ...STRING } } }),
-      one({ $ref: '#/$defs/D' }, { $defs: { D: STRING } }),
+      'a pointer within a schema with an id',
+      one(
+        { $ref: 'd.json#/$defs/E' },
+        { $defs: { D: { $id: 'd.json', $defs: { E: STRING }, items: { $ref: '#/$defs/E' } }, E: {} } },
+      ),
+      one(
+        { $ref: '#/$defs/E_2' },
+        { $defs: { D: { $defs: { E: STRING }, items: { $ref: '#/$defs/E_2' } }, E: {}, E_2: STRING } },
+      ),
+    ],
+    [
+      'the id of the root',
+      one({ $ref: 'https://example.com/in.json' }, { $id: 'https://example.com/in.json' }),
+      one({ $ref: '#' }),
     ],
     [
       'a dynamic reference',
       one({ $dynamicRef: '#d' }, { $defs: { D: { $dynamicAnchor: 'd', ...STRING } } }),
-      one({ $ref: '#/$defs/D' }, { $defs: { D: STRING } }),
+      one({ $ref: '#/$defs/d' }, { $defs: { D: STRING, d: STRING } }),
     ],
     ['a recursive reference', one({ $recursiveRef: '#' }, { $recursiveAnchor: true }), one({ $ref: '#' })],
     [
