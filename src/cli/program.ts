@@ -4,7 +4,14 @@ import { VERSION } from '../entry/version.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import { addCommands, type CommandRow, loadNamed } from './command-table.ts';
 import { workingDirectory } from './host/config-context.ts';
-import { CommandFailed, ExitCode, errorDocument, outputError, wantsJson } from './output/failure.ts';
+import {
+  CommandFailed,
+  ExitCode,
+  errorDocument,
+  outputError,
+  reportError,
+  wantsJson,
+} from './output/failure.ts';
 
 import { jsonDocument } from './output/format.ts';
 import { sanitize } from './terminal/sanitize.ts';
@@ -95,7 +102,7 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
   } catch (thrown) {
     if (thrown instanceof ExitCode) return thrown.code;
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
-    process.stderr.write(`toolplane: ${sanitize(messageOf(thrown))}\n`);
+    reportError(messageOf(thrown));
     if (thrown instanceof CommandFailed) {
       if (wantsJson(argv)) process.stdout.write(visibleJson(jsonDocument(errorDocument(thrown))));
     } else if (!(thrown instanceof SdkError) && thrown instanceof Error) {

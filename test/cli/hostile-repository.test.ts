@@ -17,7 +17,7 @@ function repositoryThatDenies(deny: readonly string[]) {
 
 const call = (tool: string, input: object) => `call ${tool} with ${JSON.stringify(input)}`;
 
-test('deny rules that make a regular expression backtrack delay nothing', async () => {
+test('deny rules with backtracking patterns do not delay a run', async () => {
   const name = 'a'.repeat(200);
   const words = 'curl'.repeat(2500);
   const { place, project } = repositoryThatDenies([
@@ -40,7 +40,7 @@ test('deny rules that make a regular expression backtrack delay nothing', async 
   expect(code).toBe(0);
 });
 
-test('of very many rules those that count are told', async () => {
+test('reports only the active ones of very many rules', async () => {
   const { place } = repositoryThatDenies([
     'Bash(ls)',
     ...Array.from({ length: 40_000 }, (_, index) => `Read(${index})`),

@@ -9,11 +9,11 @@ import { VERSION } from '../../src/entry/version.ts';
 import { CLI } from '../support/setup/built-package.ts';
 import { CLI_ENV, runCli } from './support/run-cli.ts';
 
-test.each(['--version', '-V'])('%s prints the version and nothing else', async (flag) => {
+test.each(['--version', '-V'])('%s prints only the version', async (flag) => {
   expect(await runCli([flag])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
 });
 
-test.each([['--help'], ['-h'], ['help']])('%s tells what there is, exit codes included', async (...args) => {
+test.each([['--help'], ['-h'], ['help']])('%s lists commands and exit codes', async (...args) => {
   const { code, stdout, stderr } = await runCli(args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/Usage: toolplane/);
@@ -21,7 +21,7 @@ test.each([['--help'], ['-h'], ['help']])('%s tells what there is, exit codes in
   expect(stdout).toMatch(/2 {2}usage error/);
 });
 
-test('a command has help of its own', async () => {
+test('each command has its own help', async () => {
   const { code, stdout } = await runCli(['serve', '--help']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/--export <name>/);
@@ -37,7 +37,7 @@ test.each([
   ['a missing argument', ['serve'], /missing required argument 'module'/],
   ['an argument too many', ['serve', 'one', 'two'], /too many arguments/],
   ['a flag of no command', ['--modle', 'x'], /unknown option '--modle'[\s\S]*Did you mean --model\?/],
-])('%s is not understood: exit code 2, told on stderr', async (_, args, message) => {
+])('%s is a usage error: exit code 2 and a message on stderr', async (_, args, message) => {
   const { code, stdout, stderr } = await runCli(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(message);
@@ -59,7 +59,7 @@ test.concurrent.each([
   [['mcp', 'get', '--json'], "missing required argument 'name'"],
   [['mcp', 'lst', '--json'], "unknown command 'lst'"],
   [['tolls', '--json'], "unknown command 'tolls'"],
-])('%j: one document of what was not understood, and the line on stderr', async (args, message) => {
+])('%j: a usage error is a JSON document and a line on stderr', async (args, message) => {
   const { code, stdout, stderr } = await runCli(args);
   expect(code).toBe(2);
   expect(stderr).toContain(message);
@@ -75,7 +75,7 @@ test.runIf(process.platform !== 'win32').concurrent.each([
   ['uninstall', '--dry-run', '--json'],
   ['run', '-m', 'rehearsal', 'hello'],
   ['serve', 'x.ts'],
-])('%s %s: without a working directory one line and exit code 1', async (...args) => {
+])('%s %s: a missing working directory is one line and exit code 1', async (...args) => {
   const gone = mkdtempSync(join(tmpdir(), 'toolplane-gone-'));
   const child = spawn(
     '/bin/sh',

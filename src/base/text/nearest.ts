@@ -15,6 +15,12 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   );
 }
 
+/** The end of a message about an unknown word: `; did you mean "search"?`, or nothing if no known word is close. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  const closest = nearest(word, known);
+  return closest === undefined ? '' : `; did you mean "${closest}"?`;
+}
+
 /** Words that differ by more edits are different words. */
 const MAX_EDITS = 6;
 /** Longer input is not a misspelled name; comparing it would only take time. */

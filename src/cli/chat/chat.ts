@@ -10,11 +10,11 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { COMMANDS, type CommandContext, parseCommand } from './commands.ts';
 import { ChatConversation, type OpenAgent } from './conversation.ts';
 import { elapsed, progressText, succeeded } from './message-text.ts';
-import { Person } from './person.ts';
 import { Questions } from './questions.ts';
 import { commandNames, show, type ViewEvent } from './show.ts';
 import { claimsAbout } from './tool-list.ts';
 import { Unattended } from './unattended.ts';
+import { UserDialogue } from './user-dialogue.ts';
 import { type Call, EMPTY_VIEW, runningCalls, type View } from './view.ts';
 
 /** Exit codes after SIGINT and SIGHUP. */
@@ -31,7 +31,7 @@ export class Chat implements AsyncDisposable {
   readonly #screen: Screen;
   readonly #editor: LineEditor;
   readonly #flow = new FlowBuffer();
-  readonly #person: Person;
+  readonly #user: UserDialogue;
   readonly #unattended = new Unattended((id, reason) => {
     const verdict = { behavior: 'deny', by: 'non-interactive', reason } as const;
     this.#update({ kind: 'decided', id, verdict, at: this.#terminal.now() });
@@ -58,7 +58,7 @@ export class Chat implements AsyncDisposable {
     });
     // The handlers are never removed: writing to a closed terminal while leaving fails again.
     for (const stream of [terminal.input, terminal.output]) stream.on('error', () => this.leave(HUNG_UP));
-    this.#person = new Person({
+    this.#user = new UserDialogue({
       questions: new Questions({
         editor: this.#editor,
         print: (pieces) => this.#print(pieces),
@@ -104,8 +104,8 @@ export class Chat implements AsyncDisposable {
     this.#options = {
       ...options,
       includePartialMessages: true,
-      canUseTool: this.#person.canUseTool,
-      onElicitation: this.#person.onElicitation,
+      canUseTool: this.#user.canUseTool,
+      onElicitation: this.#user.onElicitation,
       abortController: this.#closed,
       stderr: (text) => this.#print([line([text.trimEnd(), 'dim'])]),
     };

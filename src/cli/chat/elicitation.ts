@@ -1,12 +1,37 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { ElicitationRequest, ElicitationResult } from '../../sdk/options/options.ts';
 import { line, type Piece } from '../terminal/render.ts';
-import type { AskEnd, Asking } from './questions.ts';
+import type { AskEnd, Asking, Questions } from './questions.ts';
 
 /** The answer to an elicitation request; `mute` declines all further requests of the server. */
 type ElicitationEnd = ElicitationResult | 'mute';
 
 const COMMANDS = ['decline', 'mute'] as const;
+
+type AskerEvents = {
+  onMuted?(server: string): void;
+  /** Hides other output while a request is being asked. */
+  pause?(): Disposable;
+};
+
+/** Asks elicitation requests one at a time; after `/mute`, all further requests of that server are declined. */
+export function elicitationAsker(questions: Questions, { onMuted, pause }: AskerEvents) {
+  const muted = new Set<string>();
+  return async (request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationResult> => {
+    const { serverName } = request;
+    if (muted.has(serverName)) return { action: 'decline' };
+    const answer = await questions.hold(async (asking): Promise<ElicitationResult> => {
+      if (muted.has(serverName)) return { action: 'decline' };
+      using _pause = pause?.();
+      const end = await askElicitation(request, asking);
+      if (end !== 'mute') return end;
+      muted.add(serverName);
+      onMuted?.(serverName);
+      return { action: 'decline' };
+    }, signal);
+    return answer ?? { action: 'cancel' };
+  };
+}
 
 /** Asks an elicitation request: field by field, or for consent to a URL. Ctrl-C cancels, `/decline` declines. */
 export async function askElicitation(request: ElicitationRequest, asking: Asking): Promise<ElicitationEnd> {

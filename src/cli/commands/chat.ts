@@ -6,18 +6,17 @@ import { Chat } from '../chat/chat.ts';
 import { missingModel, openAgent } from '../chat/conversation.ts';
 import { addAgentFlags, agentOptions } from '../flags/agent-flags.ts';
 import { cliContext } from '../host/config-context.ts';
+import { onSignals } from '../host/signals.ts';
 import { startApprove } from '../mcp/approve/approve.ts';
 import { allPending } from '../mcp/approve/pending.ts';
-import { ExitCode } from '../output/failure.ts';
+import { exitWith, reportError } from '../output/failure.ts';
 import { line } from '../terminal/render.ts';
-import { sanitize } from '../terminal/sanitize.ts';
 import { processTerminal } from '../terminal/terminal.ts';
 
 /** `toolplane chat`, and `toolplane` alone: a conversation in the terminal. */
 export function defineChat(command: Command): void {
   addAgentFlags(command).action(async (_values: unknown, command: Command) => {
-    const code = await startChat(agentOptions(command), process.env);
-    if (code !== 0) throw new ExitCode(code);
+    exitWith(await startChat(agentOptions(command), process.env));
   });
 }
 
@@ -27,52 +26,35 @@ export async function startChat(given: Options, env: NodeJS.ProcessEnv): Promise
   if (left !== undefined) return left;
   const missing = missingModel(given, env);
   const terminal = processTerminal(env);
-  if (missing !== undefined && !terminal.isInteractive) {
-    return fail(missing);
-  }
+  if (missing !== undefined && !terminal.isInteractive) return reportError(missing);
   // stderr is closed together with the terminal.
   process.stderr.on('error', () => {});
-  const talk = new Chat(terminal, openAgent);
-  using _signals = heeded({
-    SIGINT: () => talk.interrupt(),
+  const chat = new Chat(terminal, openAgent);
+  using _signals = onSignals({
+    SIGINT: () => chat.interrupt(),
     // The terminal is restored before exit.
-    SIGTERM: () => talk.leave(143),
-    SIGHUP: () => talk.leave(129),
+    SIGTERM: () => chat.leave(143),
+    SIGHUP: () => chat.leave(129),
   });
   try {
-    const begun = missing === undefined ? Promise.resolve(given) : offerRehearsal(talk, given, missing);
-    return await Promise.race([begun.then((options) => (options ? talk.run(options) : 1)), talk.left]);
+    const begun = missing === undefined ? Promise.resolve(given) : offerRehearsal(chat, given, missing);
+    return await Promise.race([begun.then((options) => (options ? chat.run(options) : 1)), chat.left]);
   } catch (cause) {
-    return fail(messageOf(cause));
+    return reportError(messageOf(cause));
   } finally {
-    for (const text of talk.unasked) fail(text);
-    await talk[Symbol.asyncDispose]();
+    for (const text of chat.unasked) reportError(text);
+    await chat[Symbol.asyncDispose]();
   }
 }
 
 /** The rehearsal model is not an LLM, so the user is asked before it is used. */
-async function offerRehearsal(talk: Chat, given: Options, missing: string): Promise<Options | undefined> {
+async function offerRehearsal(chat: Chat, given: Options, missing: string): Promise<Options | undefined> {
   const question = [
     line([missing, 'warn']),
     line('The rehearsal model is an offline stand-in that understands a few fixed phrases.'),
   ];
-  const answer = await talk.ask(question, 'rehearse? (y or n) ');
+  const answer = await chat.ask(question, 'rehearse? (y or n) ');
   return /^\s*y(es)?\s*$/i.test(answer ?? '') ? { ...given, model: 'rehearsal' } : undefined;
-}
-
-function heeded(signals: Partial<Record<NodeJS.Signals, () => void>>): Disposable {
-  const all = Object.entries(signals);
-  for (const [name, listener] of all) process.on(name, listener);
-  return {
-    [Symbol.dispose]() {
-      for (const [name, listener] of all) process.off(name, listener);
-    },
-  };
-}
-
-function fail(text: string): 1 {
-  process.stderr.write(`toolplane: ${sanitize(text)}\n`);
-  return 1;
 }
 
 /** Asks for approval of pending servers and settings of the project; returns an exit code if the user interrupts. */

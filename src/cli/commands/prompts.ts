@@ -1,21 +1,15 @@
 import type { Command } from 'commander';
-import { nearest } from '../../base/text/nearest.ts';
+import { didYouMean } from '../../base/text/nearest.ts';
 import type { Prompt } from '../../mcp/discovery/prompt.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import type { FilledPrompt } from '../../mcp/features/feature-results.ts';
 import { type Actions, parseAction } from '../flags/action-word.ts';
 import { addServerChoice, addServerFlags, chosenNames, usageError } from '../flags/server-flags.ts';
 import { type NamedServers, namedServers } from '../host/named-servers.ts';
-import {
-  type Connected,
-  reportFailures,
-  reportWarnings,
-  requireServers,
-  withHost,
-} from '../host/with-host.ts';
+import { type Connected, printList, requireServers, withHost } from '../host/with-host.ts';
 import { partsOf, partsText } from '../output/content-parts.ts';
-import { ExitCode, UsageError } from '../output/failure.ts';
-import { firstLine, joinLines, jsonDocument } from '../output/format.ts';
+import { exitWith, UsageError } from '../output/failure.ts';
+import { firstLine, jsonDocument } from '../output/format.ts';
 import { tablePerServer } from '../terminal/table.ts';
 
 const HELP = `
@@ -49,11 +43,12 @@ export function definePrompts(command: Command): void {
       const args = textArguments(command, pairs);
       const named = await namedServers(command, action === 'get' ? [server] : chosenNames(command));
       const request = { ...named, format: json ? ('json' as const) : ('text' as const) };
-      const code = await startPrompts(
-        action === 'get' ? { ...request, action, server, prompt, args } : { ...request, action },
-        process.env,
+      exitWith(
+        await startPrompts(
+          action === 'get' ? { ...request, action, server, prompt, args } : { ...request, action },
+          process.env,
+        ),
       );
-      if (code !== 0) throw new ExitCode(code);
     });
 }
 
@@ -78,17 +73,12 @@ export type PromptsRequest = NamedServers & {
       }
   );
 
-/** `toolplane prompts`; gives its exit code. */
+/** Runs `toolplane prompts`; returns its exit code. */
 export function startPrompts(request: PromptsRequest, env: NodeJS.ProcessEnv): Promise<number> {
   return withHost(request, env, async (connected) => {
     if (request.action === 'get') return get(connected, request);
-    const { host, output, signal } = connected;
-    const known = connected.warnings.length;
-    const prompts = await host.listPrompts(undefined, { signal });
-    const text = () => joinLines(promptTable(prompts, output.columns));
-    await output.print(request.format === 'json' ? jsonDocument({ prompts }) : text());
-    reportWarnings(connected, known);
-    return reportFailures(connected);
+    const list = (options: { signal: AbortSignal }) => connected.host.listPrompts(undefined, options);
+    return printList(connected, request.format, 'prompts', list, promptTable);
   });
 }
 
@@ -112,10 +102,8 @@ async function get(
 }
 
 function unlistedText(name: string, known: readonly string[]): string {
-  const closest = nearest(name, known);
-  const takes = known.length === 0 ? 'nothing' : known.join(', ');
-  const hint = closest === undefined ? ` (accepted: ${takes})` : `; did you mean "${closest}"?`;
-  return `unknown argument "${name}"${hint}`;
+  const accepted = known.length === 0 ? 'nothing' : known.join(', ');
+  return `unknown argument "${name}"${didYouMean(name, known) || ` (accepted: ${accepted})`}`;
 }
 
 /** An unknown prompt or a missing argument is a usage error. */

@@ -3,16 +3,10 @@ import type { Resource, ResourceTemplate } from '../../mcp/discovery/resource.ts
 import { type Actions, parseAction } from '../flags/action-word.ts';
 import { addServerChoice, addServerFlags, chosenNames } from '../flags/server-flags.ts';
 import { type NamedServers, namedServers } from '../host/named-servers.ts';
-import {
-  type Connected,
-  reportFailures,
-  reportWarnings,
-  requireServers,
-  withHost,
-} from '../host/with-host.ts';
+import { type Connected, printList, requireServers, withHost } from '../host/with-host.ts';
 import { partsText, resourceParts } from '../output/content-parts.ts';
-import { ExitCode } from '../output/failure.ts';
-import { firstLine, formatBytes, joinLines, jsonDocument } from '../output/format.ts';
+import { exitWith } from '../output/failure.ts';
+import { firstLine, formatBytes, jsonDocument } from '../output/format.ts';
 import { makeDirectory, saveParts } from '../output/save-parts.ts';
 import { tablePerServer } from '../terminal/table.ts';
 
@@ -57,11 +51,12 @@ export function defineResources(command: Command): void {
         format: json ? ('json' as const) : ('text' as const),
         ...(output !== undefined && { directory: output }),
       };
-      const code = await startResources(
-        action === 'read' ? { ...request, action, server, uri } : { ...request, action },
-        process.env,
+      exitWith(
+        await startResources(
+          action === 'read' ? { ...request, action, server, uri } : { ...request, action },
+          process.env,
+        ),
       );
-      if (code !== 0) throw new ExitCode(code);
     });
 }
 
@@ -74,25 +69,19 @@ export type ResourcesRequest = NamedServers & {
     | { readonly action: 'read'; readonly server: string; readonly uri: string }
   );
 
-/** `toolplane resources`; gives its exit code. */
+/** Runs `toolplane resources`; returns its exit code. */
 export function startResources(request: ResourcesRequest, env: NodeJS.ProcessEnv): Promise<number> {
   return withHost(request, env, async (connected) => {
     if (request.action === 'read') return read(connected, request);
-    const { host, output, signal } = connected;
-    const known = connected.warnings.length;
-    const isJson = request.format === 'json';
+    const { host } = connected;
+    const { format } = request;
+    type ListOptions = { signal: AbortSignal };
     if (request.action === 'list') {
-      const resources = await host.listResources(undefined, { signal });
-      await output.print(
-        isJson ? jsonDocument({ resources }) : joinLines(resourceTable(resources, output.columns)),
-      );
-    } else {
-      const resourceTemplates = await host.listResourceTemplates(undefined, { signal });
-      const text = () => joinLines(templateTable(resourceTemplates, output.columns));
-      await output.print(isJson ? jsonDocument({ resourceTemplates }) : text());
+      const list = (options: ListOptions) => host.listResources(undefined, options);
+      return printList(connected, format, 'resources', list, resourceTable);
     }
-    reportWarnings(connected, known);
-    return reportFailures(connected);
+    const list = (options: ListOptions) => host.listResourceTemplates(undefined, options);
+    return printList(connected, format, 'resourceTemplates', list, templateTable);
   });
 }
 

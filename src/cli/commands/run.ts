@@ -14,7 +14,8 @@ import { show, type ViewEvent } from '../chat/show.ts';
 import { Unattended } from '../chat/unattended.ts';
 import { EMPTY_VIEW, type ServerHealth, serverFaults, serversOf } from '../chat/view.ts';
 import { addAgentFlags, agentOptions, type FlagValues } from '../flags/agent-flags.ts';
-import { ExitCode } from '../output/failure.ts';
+import { onSignals } from '../host/signals.ts';
+import { exitWith, reportError } from '../output/failure.ts';
 import { isReaderGone } from '../output/output-errors.ts';
 import { render } from '../terminal/render.ts';
 import { sanitize } from '../terminal/sanitize.ts';
@@ -54,17 +55,18 @@ export function defineRun(command: Command): void {
     .action(async (args: string[], values: FlagValues, command: Command) => {
       const prompt = await readPrompt(args);
       if (prompt.trim() === '') command.error('error: no prompt given', { exitCode: 2 });
-      const code = await startRun(
-        {
-          prompt,
-          format: values.json ? 'json' : (values.outputFormat as OutputFormat),
-          verbosity: values.verbose ? 'verbose' : 'quiet',
-          failsOnDenied: values.failOnDenied === true,
-          options: { ...agentOptions(command), ...partials(values) },
-        },
-        process.env,
+      exitWith(
+        await startRun(
+          {
+            prompt,
+            format: values.json ? 'json' : (values.outputFormat as OutputFormat),
+            verbosity: values.verbose ? 'verbose' : 'quiet',
+            failsOnDenied: values.failOnDenied === true,
+            options: { ...agentOptions(command), ...partials(values) },
+          },
+          process.env,
+        ),
       );
-      if (code !== 0) throw new ExitCode(code);
     });
 }
 
@@ -93,7 +95,7 @@ export type Run = {
 /** Runs one turn on the streams of this process; returns its exit code. */
 export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number> {
   const missing = missingModel(run.options, env);
-  if (missing !== undefined) return fail(missing);
+  if (missing !== undefined) return reportError(missing);
   const report = (text: string) =>
     void (run.verbosity === 'verbose' && process.stderr.write(`${sanitize(text.trimEnd())}\n`));
   const activity = new Activity(report, () => performance.now());
@@ -102,7 +104,8 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
   const ended = new AbortController();
   const output = quietOutput(process.stdout, () => ended.abort());
   quietOutput(process.stderr, () => {});
-  using _ends = endedBySignal(ended);
+  // SIGTERM and SIGHUP abort without a result; the exit code names the signal.
+  using _ends = onSignals({ SIGTERM: () => ended.abort(143), SIGHUP: () => ended.abort(129) });
   try {
     await using client = await openAgent({
       ...run.options,
@@ -113,18 +116,18 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
     });
     using interrupts = interruptedBySignal(client, ended);
     const result = await takeTurn(client, run, activity, output);
-    for (const text of unasked.lines) fail(text);
+    for (const text of unasked.lines) reportError(text);
     if (result && run.options.persistSession !== false) report(sessionText(result));
     if (ended.signal.aborted) return exitCodeOf(ended.signal);
     if (interrupts.count > 0) return INTERRUPTED;
     if (run.failsOnDenied && result && result.permission_denials.length > 0) {
-      fail(deniedText(result.permission_denials));
+      reportError(deniedText(result.permission_denials));
       return DENIED;
     }
     return result && succeeded(result) ? 0 : 1;
   } catch (cause) {
     if (ended.signal.aborted) return exitCodeOf(ended.signal);
-    return fail(messageOf(cause));
+    return reportError(messageOf(cause));
   }
 }
 
@@ -132,7 +135,7 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
 function noted(text: string, report: (text: string) => void): void {
   const [, note] = /^\[toolplane\] (.*)\n$/s.exec(text) ?? [];
   if (note === undefined) report(text);
-  else fail(note);
+  else reportError(note);
 }
 
 const INTERRUPTED = 130;
@@ -162,16 +165,16 @@ async function takeTurn(
   activity: Activity,
   output: WriteStream,
 ): Promise<SDKResultMessage | undefined> {
-  const servers = new ServerWatch(client, fail);
+  const servers = new ServerWatch(client, reportError);
   for await (const message of client.turn(run.prompt)) {
     activity.received(message);
     servers.received(message);
-    if (message.type === 'system' && message.subtype === 'api_retry') fail(retryText(message));
+    if (message.type === 'system' && message.subtype === 'api_retry') reportError(retryText(message));
     const text = outputOf(run.format, message);
     if (text !== '') await written(output, output.isTTY ? sanitize(text) : text);
     if (message.type !== 'result') continue;
     await servers.settled();
-    if (!succeeded(message)) for (const reason of failureTexts(message)) fail(reason);
+    if (!succeeded(message)) for (const reason of failureTexts(message)) reportError(reason);
     return message;
   }
   return undefined;
@@ -183,27 +186,18 @@ function interruptedBySignal(
   ended: AbortController,
 ): Disposable & { readonly count: number } {
   let count = 0;
-  const onSignal = () => {
-    count += 1;
-    if (count > 1) ended.abort(INTERRUPTED);
-    else client.interrupt().catch(() => ended.abort(INTERRUPTED));
-  };
-  process.on('SIGINT', onSignal);
+  const signals = onSignals({
+    SIGINT() {
+      count += 1;
+      if (count > 1) ended.abort(INTERRUPTED);
+      else client.interrupt().catch(() => ended.abort(INTERRUPTED));
+    },
+  });
   return {
     get count() {
       return count;
     },
-    [Symbol.dispose]: () => void process.off('SIGINT', onSignal),
-  };
-}
-
-/** SIGTERM and SIGHUP abort without a result; the exit code names the signal. */
-function endedBySignal(ended: AbortController): Disposable {
-  const onTerminate = () => ended.abort(143);
-  const onHangUp = () => ended.abort(129);
-  process.on('SIGTERM', onTerminate).on('SIGHUP', onHangUp);
-  return {
-    [Symbol.dispose]: () => void process.off('SIGTERM', onTerminate).off('SIGHUP', onHangUp),
+    [Symbol.dispose]: () => signals[Symbol.dispose](),
   };
 }
 
@@ -217,11 +211,6 @@ function quietOutput<Output extends Writable>(output: Output, onGone: () => void
 /** Resolves when the stream is drained, or has failed. */
 function written(output: Writable, text: string): Promise<void> {
   return new Promise((resolve) => output.write(text, () => resolve()));
-}
-
-function fail(text: string): 1 {
-  process.stderr.write(`toolplane: ${sanitize(text)}\n`);
-  return 1;
 }
 
 export const OUTPUT_FORMATS = ['text', 'json', 'stream-json'] as const;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { nearest } from '../../base/text/nearest.ts';
+import { didYouMean } from '../../base/text/nearest.ts';
 import { readConfiguration } from '../../config/configuration.ts';
 import { referencedSecrets } from '../../config/expand/expand-entry.ts';
 import {
@@ -14,7 +14,7 @@ import { type Actions, parseAction } from '../flags/action-word.ts';
 import { usageError } from '../flags/server-flags.ts';
 import { cliContext } from '../host/config-context.ts';
 import { homeDirectory } from '../host/with-host.ts';
-import { ExitCode, errorDocument, formatFailure, UsageError } from '../output/failure.ts';
+import { exitWith, reportFailure, UsageError } from '../output/failure.ts';
 import { joinLines, jsonDocument } from '../output/format.ts';
 import { type Output, processOutput } from '../output/output.ts';
 import { readValue } from '../terminal/hidden-input.ts';
@@ -35,9 +35,9 @@ piped input is not part of the value. A running server gets a changed value at i
 
 Exit codes:
   0    success
-  1    it could not be done; stderr says why
-  2    usage error, or there is no such secret
-  130  it was interrupted; nothing was changed`;
+  1    failure; the reason is on stderr
+  2    usage error, or unknown secret
+  130  interrupted; nothing was changed`;
 
 const ACTIONS: Actions<'list' | 'set' | 'remove'> = {
   list: [0, 0, ''],
@@ -63,11 +63,9 @@ export function defineSecret(command: Command): void {
       if (action === 'set' && (more.length > 0 || name.includes('='))) usageError(command, NOT_HERE);
       if (action === 'set' && !isSecretName(name)) usageError(command, NAME_RULE);
       const format = json ? 'json' : 'text';
-      const code = await startSecret(
-        action === 'list' ? { action, format } : { action, format, name },
-        process.env,
+      exitWith(
+        await startSecret(action === 'list' ? { action, format } : { action, format, name }, process.env),
       );
-      if (code !== 0) throw new ExitCode(code);
     });
 }
 
@@ -87,9 +85,7 @@ export async function startSecret(request: SecretRequest, env: NodeJS.ProcessEnv
     if (request.action === 'list') return await list(request.format, work, env);
     return await (request.action === 'set' ? set : remove)(request.name, request.format, work);
   } catch (cause) {
-    for (const line of formatFailure(cause)) output.report(line);
-    if (request.format === 'json') await output.print(jsonDocument(errorDocument(cause)));
-    return cause instanceof UsageError ? 2 : 1;
+    return reportFailure(cause, output, request.format);
   }
 }
 
@@ -120,9 +116,7 @@ async function remove(name: string, format: string, { store, path, output }: Wor
 }
 
 function unknownText(name: string, names: readonly string[]): string {
-  const closest = nearest(name, names);
-  const hint = closest === undefined ? '' : `; did you mean "${closest}"?`;
-  return `unknown secret "${name}"${hint} (${names.length === 0 ? 'none are stored' : `known: ${names.join(', ')}`})`;
+  return `unknown secret "${name}"${didYouMean(name, names)} (${names.length === 0 ? 'none are stored' : `known: ${names.join(', ')}`})`;
 }
 
 async function list(format: string, { store, output }: Work, env: NodeJS.ProcessEnv): Promise<number> {

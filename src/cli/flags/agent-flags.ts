@@ -8,6 +8,7 @@ import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { toolRules } from '../../sdk/options/option-table.ts';
 import type { AgentDefinition, Options } from '../../sdk/options/options.ts';
+import { reportError } from '../output/failure.ts';
 import { sanitize } from '../terminal/sanitize.ts';
 import { collect, settingSources } from './flag-values.ts';
 import { parseJsonFlag } from './json-flag.ts';
@@ -267,7 +268,7 @@ type Servers = NonNullable<Options['mcpServers']>;
  */
 export function parseMcpConfigs(
   given: readonly string[],
-  report: (line: string) => void = reportOnStderr,
+  report: (line: string) => void = reportError,
 ): Servers {
   const servers = given.flatMap((it) => parseMcpConfig(it, report));
   return Object.fromEntries(servers) as Servers;
@@ -282,8 +283,4 @@ function parseMcpConfig(given: string, report: (line: string) => void): (readonl
   const lost = faults.filter(({ level }) => level === 'error');
   for (const fault of [...documentFaults(document, place), ...lost]) report(formatDiagnostic(fault));
   return servers.flatMap(({ name, entry }) => (entry ? [[name, entry] as const] : []));
-}
-
-function reportOnStderr(line: string): void {
-  process.stderr.write(`toolplane: ${sanitize(line)}\n`);
 }

@@ -17,7 +17,7 @@ import type { ConfigFlags } from '../../config/sources/source-types.ts';
 import type { HostServerEntry } from '../../host/host-options.ts';
 import { guessToolName, normalizeName, writtenToolName } from '../../protocol/tool-name.ts';
 import { flagConfigs, type ServerMap, usageError } from '../flags/server-flags.ts';
-import { sanitize } from '../terminal/sanitize.ts';
+import { reportError } from '../output/failure.ts';
 import { cliContext } from './config-context.ts';
 
 /** The servers of a command. */
@@ -84,9 +84,8 @@ async function readWithCatalogues(context: ConfigContext, wanted: ConfigFlags): 
   const configuration = await readConfiguration(context, wanted);
   const isUnasked = configuration.sources.some((it) => it.scope === 'connector' && it.state === 'absent');
   if (!isUnasked || wanted.isStrict) return configuration;
-  const note = (text: string) => void process.stderr.write(`toolplane: ${sanitize(text)}\n`);
   const signal = AbortSignal.timeout(CATALOGUE_MS);
-  return (await refreshConnectors(configuration, { signal, note }))
+  return (await refreshConnectors(configuration, { signal, note: reportError }))
     ? readConfiguration(context, wanted)
     : configuration;
 }

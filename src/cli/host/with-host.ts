@@ -15,11 +15,12 @@ import { placeOf } from '../../pool/pinning/pin-watch.ts';
 import { openPins } from '../../pool/pinning/pins.ts';
 import { acceptCommand, type ToolChange } from '../../pool/pinning/tool-change.ts';
 import type { ServerMap } from '../flags/server-flags.ts';
-import { CommandFailed, errorDocument, formatFailure, UsageError } from '../output/failure.ts';
-import { jsonDocument } from '../output/format.ts';
+import { CommandFailed, reportFailure } from '../output/failure.ts';
+import { joinLines, jsonDocument } from '../output/format.ts';
 import { type Output, processOutput } from '../output/output.ts';
 import { formatProgress, Spinner } from '../terminal/spinner.ts';
 import type { NamedServers, NotStarted } from './named-servers.ts';
+import { onSignals } from './signals.ts';
 
 /** The host with its servers connected or failed, and the output of the command. */
 export type Connected = {
@@ -88,9 +89,7 @@ export async function withHost(
   } catch (cause) {
     spinner.stop();
     if (signal.aborted) return typeof signal.reason === 'number' ? signal.reason : 1;
-    for (const line of formatFailure(cause)) output.report(line);
-    if (format === 'json' && !hasPrinted) await print(jsonDocument(errorDocument(cause)));
-    return cause instanceof UsageError ? 2 : 1;
+    return reportFailure(cause, output, format === 'json' && !hasPrinted ? 'json' : 'text');
   }
 }
 
@@ -135,30 +134,35 @@ export function requireServers({ host, notStarted }: Pick<Connected, 'host' | 'n
   }
 }
 
-/** Reports the warnings after the first `since`: earlier ones concern other lists. */
-export function reportWarnings(
-  { warnings, output }: Pick<Connected, 'warnings' | 'output'>,
-  since: number,
-): void {
-  for (const { server, message } of warnings.slice(since)) output.report(`server ${server}: ${message}`);
+/** Prints a list of all servers and reports its warnings and the servers that failed; returns the exit code. */
+export async function printList<T>(
+  connected: Connected,
+  format: 'text' | 'json',
+  key: string,
+  list: (options: { readonly signal: AbortSignal }) => Promise<readonly T[]>,
+  table: (items: readonly T[], columns: number | undefined) => string[],
+): Promise<number> {
+  const { output, signal, warnings } = connected;
+  // Earlier warnings concern other lists.
+  const known = warnings.length;
+  const items = await list({ signal });
+  await output.print(
+    format === 'json' ? jsonDocument({ [key]: items }) : joinLines(table(items, output.columns)),
+  );
+  for (const { server, message } of warnings.slice(known)) output.report(`server ${server}: ${message}`);
+  return reportFailures(connected);
 }
 
 /** The first signal aborts the work; a second SIGINT exits immediately. */
 function abortOnSignals(ended: AbortController): Disposable {
-  const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-  const listeners = Object.entries(codes).map(([name, code]) => {
-    const listener = () => {
-      if (ended.signal.aborted && name === 'SIGINT') process.exit(code);
-      ended.abort(code);
-    };
-    process.on(name, listener);
-    return [name, listener] as const;
-  });
-  return {
-    [Symbol.dispose]() {
-      for (const [name, listener] of listeners) process.off(name, listener);
+  return onSignals({
+    SIGINT() {
+      if (ended.signal.aborted) process.exit(130);
+      ended.abort(130);
     },
-  };
+    SIGTERM: () => ended.abort(143),
+    SIGHUP: () => ended.abort(129),
+  });
 }
 
 /**

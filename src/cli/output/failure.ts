@@ -3,10 +3,11 @@ import { HostError, type HostErrorCode, ServerFault } from '../../mcp/errors/hos
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { sanitize } from '../terminal/sanitize.ts';
 import { jsonDocument } from './format.ts';
+import type { Output } from './output.ts';
 
 /** The command failed: exit code 1, and the message on stderr. */
 export class CommandFailed extends Error {
-  override readonly name = 'Failed';
+  override readonly name = 'CommandFailed';
   readonly code: HostErrorCode | undefined;
 
   constructor(message: string, code?: HostErrorCode) {
@@ -30,9 +31,10 @@ export function errorDocument(cause: unknown): {
   const code = isCoded ? cause.code : undefined;
   return { error: { message: formatFailure(cause).join('\n'), ...(code !== undefined && { code }) } };
 }
+
 /** The command line cannot be carried out as written: exit code 2. One problem per line. */
 export class UsageError extends Error {
-  override readonly name = 'NotUnderstood';
+  override readonly name = 'UsageError';
   readonly lines: readonly string[];
 
   constructor(...lines: readonly string[]) {
@@ -40,6 +42,7 @@ export class UsageError extends Error {
     this.lines = lines;
   }
 }
+
 /** Ends a command with this exit code, after all its output. */
 export class ExitCode extends Error {
   override readonly name = 'ExitCode';
@@ -49,6 +52,28 @@ export class ExitCode extends Error {
     super(`exit code ${code}`);
     this.code = code;
   }
+}
+
+/** Ends a command with this exit code unless it is 0. */
+export function exitWith(code: number): void {
+  if (code !== 0) throw new ExitCode(code);
+}
+
+/** Prints a failure to stderr and, with `json`, as a document to stdout; returns the exit code. */
+export async function reportFailure(
+  cause: unknown,
+  { report, print }: Pick<Output, 'report' | 'print'>,
+  format: 'text' | 'json',
+): Promise<1 | 2> {
+  for (const line of formatFailure(cause)) report(line);
+  if (format === 'json') await print(jsonDocument(errorDocument(cause)));
+  return cause instanceof UsageError ? 2 : 1;
+}
+
+/** Prints one line to stderr; returns the exit code of a failure. */
+export function reportError(text: string): 1 {
+  process.stderr.write(`toolplane: ${sanitize(text)}\n`);
+  return 1;
 }
 
 /** Prints a usage error to stderr and, with `--json`, as a document to stdout. */

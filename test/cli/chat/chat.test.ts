@@ -6,7 +6,7 @@ import { CTRL_C, CTRL_D, FakeTerminal, UP } from '../support/fake-terminal.ts';
 import { delta, messageStart, openChat, system, toolResult, toolUse } from './support/open-chat.ts';
 
 describe('chat', () => {
-  test('what the model says is shown as it comes, and once', async () => {
+  test('shows streamed text as it arrives, once', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('hello\r');
     expect(await agent.prompt()).toBe('hello');
@@ -20,7 +20,7 @@ describe('chat', () => {
     expect(await terminal.until('› ')).not.toContain('Good');
   });
 
-  test('a call is shown with its input, then how it ended and how long it took', async () => {
+  test('shows a call with its input, outcome and duration', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('add\r');
     await agent.prompt();
@@ -60,7 +60,7 @@ describe('chat', () => {
     ...more,
   });
 
-  test('permission is asked for: once, always with the agent’s own rule, or not and why', async () => {
+  test('asks for permission: once, always with the suggested rule, or deny with a reason', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('add\r');
     await agent.prompt();
@@ -104,7 +104,7 @@ describe('chat', () => {
     );
   });
 
-  test('two questions at once are asked one after the other; Ctrl-C answers one with no, and the turn goes on', async () => {
+  test('asks two questions one after the other; Ctrl-C denies one and the turn continues', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('both\r');
     await agent.prompt();
@@ -120,7 +120,7 @@ describe('chat', () => {
     await terminal.until('done');
   });
 
-  test('Ctrl-C interrupts the turn, and the chat goes on', async () => {
+  test('Ctrl-C interrupts the turn and the chat continues', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('for ever\r');
     await agent.prompt();
@@ -140,7 +140,7 @@ describe('chat', () => {
     await terminal.until('here');
   });
 
-  test('a second Ctrl-C leaves an agent that does not stop', async () => {
+  test('a second Ctrl-C exits if the agent does not stop', async () => {
     const { terminal, agent, left } = await openChat();
     terminal.type('for ever\r');
     await agent.prompt();
@@ -150,7 +150,7 @@ describe('chat', () => {
     expect(await left).toBe(130);
   });
 
-  test('at an empty prompt the first Ctrl-C says how to leave, the second leaves', async () => {
+  test('at an empty prompt the first Ctrl-C shows how to exit, the second exits', async () => {
     const { terminal, left } = await openChat();
     terminal.type(CTRL_C);
     await terminal.until('Press Ctrl-C again, Ctrl-D or type /quit to leave.');
@@ -162,13 +162,13 @@ describe('chat', () => {
   test.each([
     ['Ctrl-D', CTRL_D],
     ['/quit', '/quit\r'],
-  ])('%s leaves', async (_, keys) => {
+  ])('%s exits', async (_, keys) => {
     const { terminal, left } = await openChat();
     terminal.type(keys);
     expect(await left).toBe(0);
   });
 
-  test('Ctrl-D in a turn leaves too', async () => {
+  test('Ctrl-D during a turn exits', async () => {
     const { terminal, agent, left } = await openChat();
     terminal.type('for ever\r');
     await agent.prompt();
@@ -185,7 +185,7 @@ describe('chat', () => {
     },
   );
 
-  test('an agent that ends takes the chat along, and says why', async () => {
+  test('ends with the reason when the agent ends', async () => {
     const { terminal, agent, left } = await openChat();
     terminal.type('hello\r');
     await agent.prompt();
@@ -193,7 +193,7 @@ describe('chat', () => {
     await expect(left).rejects.toThrow('out of memory');
   });
 
-  test('nothing that a model, a tool or a server says can drive the terminal', async () => {
+  test('text of models, tools and servers cannot control the terminal', async () => {
     const { terminal, agent } = await openChat({}, new FakeTerminal({ hasColors: true }));
     const evil = '\u001b]52;c;cm0=\u0007\u001b[2J\u009b1A\u202e';
     terminal.type('go\r');
@@ -245,7 +245,7 @@ describe('chat', () => {
     }
   });
 
-  test('without a person questions are answered with no, and lines are prompts until the end', async () => {
+  test('without a terminal denies questions and treats lines as prompts', async () => {
     const terminal = new FakeTerminal({ isInteractive: false });
     const { agent, left } = await openChat({}, terminal);
     terminal.input.end('one\ntwo\n');
@@ -261,7 +261,7 @@ describe('chat', () => {
     expect(terminal.printed).toBe('first\nsecond\n');
   });
 
-  test('/clear begins anew, with what was chosen and without what was resumed', async () => {
+  test('/clear starts a new conversation with the chosen settings and without the resumed session', async () => {
     const { terminal, agent, agents } = await openChat({ resume: 'old' });
     terminal.type('/model opus\r');
     await agent.answer('set_model');
@@ -275,7 +275,7 @@ describe('chat', () => {
     expect(agents[1]?.launch?.argv).not.toContain('--resume=old');
   });
 
-  test('a prompt of a server is sent as it is typed; an unknown command is not sent', async () => {
+  test('sends a prompt command of a server unchanged; does not send an unknown command', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('/summary\r');
     await terminal.until('Unknown command /summary.');
@@ -286,7 +286,7 @@ describe('chat', () => {
     await terminal.until('done');
   });
 
-  test('a message typed during a turn is seen, queued and sent after it', async () => {
+  test('a message typed during a turn is shown, queued and sent after it', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('one\r');
     expect(await agent.prompt()).toBe('one');
@@ -311,7 +311,7 @@ describe('chat', () => {
     await terminal.until('› ');
   });
 
-  test('a draft typed during a turn is at the next prompt, unless Ctrl-C or Esc clears it', async () => {
+  test('a draft typed during a turn appears at the next prompt unless Ctrl-C or Esc clears it', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('one\r');
     await agent.prompt();
@@ -329,7 +329,7 @@ describe('chat', () => {
     expect(await agent.prompt()).toBe('kept on');
   });
 
-  test('an interrupted turn drops what was queued, which the history keeps', async () => {
+  test('an interrupted turn drops queued messages, which stay in the history', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('one\r');
     await agent.prompt();
@@ -351,7 +351,7 @@ describe('chat', () => {
     requested_schema: { type: 'object', properties: { name: { type: 'string' } } },
   };
 
-  test('a form swallows no command: /help runs, /quit leaves, // begins an answer with a slash', async () => {
+  test('commands work within a form: /help, /quit; // starts an answer with a slash', async () => {
     const { terminal, agent, left } = await openChat({}, new FakeTerminal({ columns: 200 }));
     const answer = agent.ask(FORM);
     await terminal.until('name (string');
@@ -372,7 +372,7 @@ describe('chat', () => {
     expect(await left).toBe(0);
   });
 
-  test('/quit in a question about a permission leaves, too', async () => {
+  test('/quit at a permission question exits', async () => {
     const { terminal, agent, left } = await openChat();
     terminal.type('hi\r');
     await agent.prompt();
@@ -382,7 +382,7 @@ describe('chat', () => {
     expect(await left).toBe(0);
   });
 
-  test('a muted server asks no more in this session', async () => {
+  test('a muted server is not asked about again in the session', async () => {
     const { terminal, agent } = await openChat({}, new FakeTerminal({ columns: 200 }));
     const both = [agent.ask(FORM), agent.ask(FORM)];
     await terminal.until('name (string');
@@ -396,7 +396,7 @@ describe('chat', () => {
     expect(await other).toEqual({ action: 'accept', content: { name: 'Ada' } });
   });
 
-  test('a form that comes while a line is typed waits for it', async () => {
+  test('a form waits while a line is being typed', async () => {
     const { terminal, agent, left } = await openChat();
     terminal.type('/qu');
     await terminal.until('/qu');
@@ -406,7 +406,7 @@ describe('chat', () => {
     expect(await left).toBe(0);
   });
 
-  test('a command that fails is told, and the chat goes on', async () => {
+  test('reports a failed command and continues', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('/mode plan\r');
     await agent.answer('set_permission_mode', { error: 'not here' });
@@ -414,7 +414,7 @@ describe('chat', () => {
     await terminal.until('› ');
   });
 
-  test('what comes between turns is shown above the prompt', async () => {
+  test('messages between turns are shown above the prompt', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('half a tho');
     await terminal.until('half a tho');
@@ -434,13 +434,13 @@ describe('chat', () => {
 describe('flow buffer', () => {
   const flow = (text: string): Piece => ({ kind: 'flow', text });
 
-  test('streamed text passes as it comes while nothing is typed', () => {
+  test('passes streamed text through while no text is typed', () => {
     const buffer = new FlowBuffer();
     expect(buffer.take([flow('a'), flow('b')], false)).toEqual([flow('a'), flow('b')]);
     expect(buffer.flush()).toEqual([]);
   });
 
-  test('while something is typed it comes by whole lines, and nothing is lost', () => {
+  test('while text is typed, passes streamed text by whole lines', () => {
     const buffer = new FlowBuffer();
     expect(buffer.take([flow('one')], true)).toEqual([]);
     expect(buffer.take([flow(' two\nthree')], true)).toEqual([flow('one two\n')]);
@@ -453,7 +453,7 @@ describe('flow buffer', () => {
 });
 
 describe('status line', () => {
-  test('the oldest call that runs, how many more, or that the model thinks', () => {
+  test('shows the oldest running call and the number of others, or that the model is thinking', () => {
     const call = (id: string, since: number) => ({
       id,
       name: id,

@@ -39,7 +39,7 @@ describe('commands', () => {
     ]);
   });
 
-  test('arguments are what follows', () => {
+  test('the argument is the text after the command', () => {
     expect(parseCommand('/explain  last ', [])).toEqual({
       kind: 'own',
       command: COMMANDS.explain,
@@ -47,7 +47,7 @@ describe('commands', () => {
     });
   });
 
-  test('/help lists every command once, and those that only the agent has', async () => {
+  test('/help lists every command once, including those of the agent', async () => {
     const { terminal } = await openChat();
     terminal.type('/help\r');
     const shown = await terminal.until('› ');
@@ -68,15 +68,18 @@ describe('commands', () => {
     ],
     ['Enable  docs ', 'mcp_toggle', { serverName: 'docs', enabled: true }, 'Server docs enabled.'],
     ['reconnect', 'mcp_reconnect', { serverName: 'deploy' }, 'Server deploy reconnected.'],
-  ])('/mcp %s does it, confirms it and lists the servers', async (argument, subtype, request, said) => {
-    const { terminal, agent } = await openChat();
-    terminal.type(`/mcp ${argument}\r`);
-    await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
-    expect(await agent.answer(subtype)).toMatchObject(request);
-    await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
-    await terminal.until(said);
-    await terminal.until('connected  0 tools');
-  });
+  ])(
+    '/mcp %s runs the action, confirms it and lists the servers',
+    async (argument, subtype, request, said) => {
+      const { terminal, agent } = await openChat();
+      terminal.type(`/mcp ${argument}\r`);
+      await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
+      expect(await agent.answer(subtype)).toMatchObject(request);
+      await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
+      await terminal.until(said);
+      await terminal.until('connected  0 tools');
+    },
+  );
 
   test.each([
     ['disable', '/mcp disable needs a server: /mcp disable <server>. Servers: docs, deploy'],
@@ -84,14 +87,14 @@ describe('commands', () => {
     ['reconnect deply', 'Unknown server deply. Did you mean deploy? Servers: docs, deploy'],
     ['recconect', 'Unknown action recconect. Did you mean /mcp reconnect? Usage: /mcp ['],
     ['docs', 'Unknown action docs. Usage: /mcp ['],
-  ])('/mcp %s changes nothing and says what to type', async (argument, said) => {
+  ])('/mcp %s changes nothing and shows the usage', async (argument, said) => {
     const { terminal, agent } = await openChat({}, new FakeTerminal({ columns: 200 }));
     terminal.type(`/mcp ${argument}\r`);
     await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
     await terminal.until(said);
   });
 
-  test('/mcp reconnect without a lost server says so; one that cannot be reconnected is named', async () => {
+  test('/mcp reconnect reports that no server needs it, or names a server that failed', async () => {
     const { terminal, agent } = await openChat({}, new FakeTerminal({ columns: 200 }));
     terminal.type('/mcp reconnect\r');
     await agent.answer('mcp_status', { mcpServers: [DOCS] });
@@ -104,14 +107,14 @@ describe('commands', () => {
     await terminal.until('Server deploy not reconnected: deploy: still gone');
   });
 
-  test('/cost does without an account of the context', async () => {
+  test('/cost works without a context report', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('/cost\r');
     await agent.answer('get_context_usage', { error: 'Unsupported control request subtype' });
     expect(await terminal.until('› ')).toMatch(/tokens {3}0 in, 0 out[\s\S]*money {4}not known/);
   });
 
-  test('/model and /mode tell what is and change it; what is no mode is not sent', async () => {
+  test('/model and /mode show and change the setting; an unknown mode is not sent', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('/model\r');
     expect(await terminal.until('› ')).toMatch(/Model: known after the first turn\n {2}available: opus/);
@@ -192,7 +195,7 @@ describe('explain', () => {
     expect(text(explain(log(call('x', more)), 'last'))).toEqual(lines);
   });
 
-  test('a call is found by its name, by its last part, or as the last one', () => {
+  test('finds a call by full name, tool name, or as the last one', () => {
     const calls = log(call('mcp__a__one'), call('mcp__b__two'));
     expect(text(explain(calls, 'mcp__a__one'))[0]).toBe('mcp__a__one: succeeded');
     expect(text(explain(calls, 'one'))[0]).toBe('mcp__a__one: succeeded');
@@ -203,7 +206,7 @@ describe('explain', () => {
 });
 
 describe('usage text', () => {
-  test('tokens, turns, money and the context, as far as they are known', () => {
+  test('shows tokens, turns, cost and context as far as known', () => {
     const totals = {
       prompts: 2,
       turns: 5,

@@ -10,13 +10,13 @@ test.each([
   ['the rehearsal by the environment', {}, { TOOLPLANE_MODEL: 'rehearsal' }],
   ['an agent of its own settings', { pathToClaudeCodeExecutable: 'claude' }, {}],
   ['settings, which may have a key', { settings: 'settings.json' }, {}],
-])('with %s nothing is missing', (_, options, env) => {
+])('with %s a model is found', (_, options, env) => {
   expect(missingModel(options, env)).toBeUndefined();
 });
 
 test.each([
   ['no key', {}, {}, 'ANTHROPIC_API_KEY'],
   ['a key of somebody else', { model: 'openai:gpt' }, KEY, 'OPENAI_API_KEY'],
-])('with %s the settings looked for are named', (_, options, env, name) => {
+])('with %s the message names the settings that were checked', (_, options, env, name) => {
   expect(missingModel(options, env)).toContain(name);
 });

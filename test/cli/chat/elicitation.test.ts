@@ -14,7 +14,7 @@ describe('elicitation', () => {
     },
   };
 
-  test('fields are asked one by one until each is right; what is left out is not sent', async () => {
+  test('asks each field until it is valid and omits empty ones', async () => {
     const person = answering('', 'Ada', 'old', '36', '');
     expect(await askElicitation(form, person)).toEqual({
       action: 'accept',
@@ -39,11 +39,11 @@ describe('elicitation', () => {
     ['interrupted', 'cancel'],
     ['ended', 'cancel'],
     ['withdrawn', 'cancel'],
-  ])('%s in the middle is %s, and nothing of it is sent', async (answer, action) => {
+  ])('%s within a form is %s and sends no content', async (answer, action) => {
     expect(await askElicitation(form, answering('Ada', answer))).toEqual({ action });
   });
 
-  test('/mute ends the form, and says that no other is wanted', async () => {
+  test('/mute ends the form and mutes the server', async () => {
     expect(await askElicitation(form, answering('Ada', '/mute'))).toBe('mute');
   });
 
@@ -51,7 +51,7 @@ describe('elicitation', () => {
     [['y'], 'accept'],
     [['perhaps', 'no'], 'decline'],
     [['interrupted'], 'cancel'],
-  ])('an address is shown, and %j is %s', async (answers, action) => {
+  ])('shows the URL; %j is %s', async (answers, action) => {
     const person = answering(...answers);
     const request = {
       serverName: 'crm',
@@ -119,7 +119,7 @@ describe('form field', () => {
     expect(parseField(field({ type: 'string' }, true), ' ')).toEqual(fault);
   });
 
-  test('fields keep their order, and say what they take', () => {
+  test('fields keep their order and show their type and default', () => {
     const fields = formFields({
       properties: {
         name: { type: 'string', title: 'Your name' },
@@ -137,7 +137,7 @@ describe('form field', () => {
     ]);
   });
 
-  test('a form that is none has no fields', () => {
+  test('an invalid form has no fields', () => {
     expect(formFields(undefined)).toEqual([]);
     expect(formFields({ properties: [], required: 'x' })).toEqual([]);
   });

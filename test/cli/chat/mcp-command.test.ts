@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { serverList } from '../../../src/cli/chat/mcp-command.ts';
 import { text } from './support/text.ts';
 
-test('every server with its state, its tools and what is wrong with it', () => {
+test('lists every server with state, tools and error', () => {
   const servers = [
     {
       name: 'docs',
@@ -32,12 +32,12 @@ test.each([
   ['disabled', 'disabled'],
   ['broken', 'broken'],
   ['constructor', 'disabled'],
-])('one that is configured and %s is told as mcp list tells it', (configured, word) => {
+])('a configured server that is %s is shown with the word of mcp list', (configured, word) => {
   const server = { name: 's', status: 'disabled' as const, error: 'why', configured };
   expect(text(serverList([server]))).toEqual([`  s  ${word}`, '    why']);
 });
 
-test('no servers is told with the way to have some', () => {
+test('without servers, shows how to add one', () => {
   expect(text(serverList([]))).toEqual([
     'No servers. Add one with toolplane mcp add, or use --mcp-config <file>.',
   ]);

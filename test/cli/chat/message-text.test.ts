@@ -59,7 +59,10 @@ describe('progress', () => {
     expect(progress && progressText(progress)).toBe(shown);
   });
 
-  test.each([[undefined], ['half'], [{}], [{ progress: Number.NaN, message: ' ' }]])('%j is none', (told) => {
-    expect(parseProgress(told)).toBeUndefined();
-  });
+  test.each([[undefined], ['half'], [{}], [{ progress: Number.NaN, message: ' ' }]])(
+    '%j is not progress',
+    (told) => {
+      expect(parseProgress(told)).toBeUndefined();
+    },
+  );
 });

@@ -17,7 +17,7 @@ test.each([['y'], ['yes'], [' Y ']])('%j allows it once', async (typed) => {
   });
 });
 
-test('always, without a suggestion of the agent, is a rule for this tool in this conversation', async () => {
+test('"always" without a suggestion adds a rule for this tool in this session', async () => {
   const person = answering('a');
   expect((await askPermission(request(), person)).result).toEqual({
     behavior: 'allow',
@@ -34,7 +34,7 @@ test('always, without a suggestion of the agent, is a rule for this tool in this
 });
 
 test.each([[{ suppressAlwaysAllowRule: true }], [{ serverPolicyAskOnly: true }]])(
-  'always is neither offered nor taken with %j',
+  '"always" is neither offered nor accepted with %j',
   async (context) => {
     const person = answering('a', 'y');
     expect((await askPermission(request(context), person)).result).toEqual({ behavior: 'allow' });
@@ -53,7 +53,7 @@ test.each([
   });
 });
 
-test.each([[''], ['yolo'], ['ay'], ['allow']])('%j is no answer: it is asked again', async (typed) => {
+test.each([[''], ['yolo'], ['ay'], ['allow']])('%j is not an answer and asks again', async (typed) => {
   const person = answering(typed, 'n');
   expect((await askPermission(request(), person)).result.behavior).toBe('deny');
   expect(person.shown.filter((it) => it === 'allow? ')).toHaveLength(2);
@@ -68,7 +68,7 @@ test.each([
   expect([result.behavior, verdict.by]).toEqual(['deny', by]);
 });
 
-test('a long input says that it goes on, and can be seen whole', async () => {
+test('a long input is truncated with a note and can be shown whole', async () => {
   const input = { lines: Array.from({ length: 40 }, (_, n) => `line ${n}`) };
   const person = answering('v', 'n');
   await askPermission(request({}, input), person);
@@ -78,7 +78,7 @@ test('a long input says that it goes on, and can be seen whole', async () => {
   expect(person.shown.join('\n')).toContain('line 39');
 });
 
-test('who asks, what is claimed and why it is asked can be read', async () => {
+test('shows the server, the annotations and the reason of the question', async () => {
   const person = answering('n');
   const context = {
     mcpServer: { name: 'docs', source: 'project' },
@@ -120,7 +120,7 @@ test.each<[PermissionUpdate, string]>([
     },
     'Bash(ls) for this conversation',
   ],
-])('always says what %j changes and for how long', async (suggestion, words) => {
+])('"always" states what %j changes and for how long', async (suggestion, words) => {
   const person = answering('n');
   await askPermission(request({ suggestions: [suggestion] }), person);
   expect(person.shown).toContain(`  y once   a always: ${words}   n no (n and why)`);
@@ -140,7 +140,7 @@ test.each<[PermissionUpdate, string]>([
     { type: 'addDirectories', directories: ['/x'], destination: 'userSettings' },
     '/x saved in ~/.toolplane/settings.json',
   ],
-])('what would outlast the session is offered for the session as well: %j', async (suggestion, words) => {
+])('a persistent rule is also offered for the session only: %j', async (suggestion, words) => {
   const person = answering('n');
   await askPermission(request({ suggestions: [suggestion] }), person);
   expect(person.shown).toContain(`  y once   s for this session   a always: ${words}   n no (n and why)`);
@@ -158,13 +158,13 @@ test.each([
   });
 });
 
-test('s is no answer where always is for the session anyway', async () => {
+test('"s" is not offered if "always" applies to the session only', async () => {
   const person = answering('s', 'y');
   expect((await askPermission(request(), person)).verdict).toMatchObject({ how: 'once' });
   expect(person.shown.join('\n')).not.toContain('for this session');
 });
 
-test('a yes to a tool that changed says that it accepts the change, and always is not offered', async () => {
+test('for a changed tool, yes accepts the change and "always" is not offered', async () => {
   const person = answering('a', 'y');
   const change = { toolChange: { server: 'docs', tool: 'search' }, decisionReason: 'it changed' };
   expect((await askPermission(request(change), person)).result).toEqual({ behavior: 'allow' });

@@ -27,7 +27,7 @@ function questions() {
 }
 const never = new AbortController().signal;
 
-test('one dialogue is held to its end before the next begins, also if it fails', async () => {
+test('runs one dialogue at a time, also after a failure', async () => {
   const { asked, questions: all } = questions();
   const first = all.hold(async ({ ask }) => {
     await ask('1a');
@@ -48,7 +48,7 @@ test('one dialogue is held to its end before the next begins, also if it fails',
   expect(await second).toBe('text');
 });
 
-test('a question withdrawn while it waits is never asked', async () => {
+test('a question withdrawn while waiting is not asked', async () => {
   const { asked, questions: all } = questions();
   const first = all.hold(({ ask }) => ask('1'), never);
   const withdrawn = new AbortController();
@@ -77,7 +77,7 @@ test.each([
   expect(parseAnswer(typed)).toEqual(read);
 });
 
-test('a command is run and the question asked again; one of its own ends it', async () => {
+test('runs a chat command and asks again; a command of the question ends it', async () => {
   const { asked, ran, questions: all } = questions();
   const end = all.hold(({ ask }) => ask('name: ', ['mute']), never);
   for (const [index, typed] of ['/quit', '/help me', '/mute'].entries()) {
@@ -88,7 +88,7 @@ test('a command is run and the question asked again; one of its own ends it', as
   expect(ran).toEqual(['/quit', '/help me']);
 });
 
-test('a question waits while a message is typed, and says so', async () => {
+test('a question waits while a message is typed and shows a note', async () => {
   const { asked, shown, quiet, questions: all } = questions();
   const typing = Promise.withResolvers<void>();
   quiet.now = typing.promise;

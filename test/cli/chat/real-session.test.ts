@@ -30,7 +30,7 @@ async function talk(
   return { left };
 }
 
-test('a reply of several blocks: its texts, its calls side by side, each result by itself', async () => {
+test('shows the texts, parallel calls and results of a reply with several blocks', async () => {
   const terminal = new FakeTerminal({ isInteractive: false });
   const script = [
     together(
@@ -55,7 +55,7 @@ test('a reply of several blocks: its texts, its calls side by side, each result 
   ]);
 });
 
-test('who answered is who /explain names; /compact is the agent’s, /clear the chat’s', async () => {
+test('/explain names the decider; /compact goes to the agent, /clear to the chat', async () => {
   const terminal = new FakeTerminal();
   const call = (a: number) => ({ tool: 'mcp__calc__add', input: { a, b: 1 } });
   const replies = [call(1), call(2), call(3), 'Done.', 'We added.'];

@@ -28,13 +28,13 @@ function play(...events: ViewEvent[]): { view: View; pieces: unknown[] } {
   return { view, pieces };
 }
 
-test('text that was streamed is not shown again; text that was not, is', () => {
+test('shows text that was not streamed, and streamed text only once', () => {
   const streamed = play(got(messageStart('msg')), got(delta('Hi')), got(said('Hi')));
   expect(streamed.pieces).toEqual([{ kind: 'flow', text: 'Hi' }]);
   expect(play(got(said('Hi'))).pieces).toEqual([line('Hi')]);
 });
 
-test('what a nested agent says is not the model’s word, but its calls are shown, indented', () => {
+test('hides text of a nested agent and shows its calls indented', () => {
   const nested = { parent_tool_use_id: 't0' };
   const { pieces } = play(
     got({ ...delta('inner'), ...nested }),
@@ -48,7 +48,7 @@ test('what a nested agent says is not the model’s word, but its calls are show
   ]);
 });
 
-test('calls side by side each end by their own result; a result without a call is not shown', () => {
+test('matches parallel calls with their results; ignores a result without a call', () => {
   const { pieces, view } = play(
     got(toolUse('t1', 'one'), 0),
     got(toolUse('t2', 'two'), 0),
@@ -67,7 +67,7 @@ test('calls side by side each end by their own result; a result without a call i
   ]);
 });
 
-test('a call that was denied is not called failed, whoever denied it and however early', () => {
+test('a denied call is shown as denied, whoever decided and whenever', () => {
   const verdict = { behavior: 'deny', by: 'you', reason: 'no' } as const;
   const early = play(
     { kind: 'asked', id: 't1', reason: 'why not' },
@@ -122,7 +122,7 @@ test.each(['you', 'non-interactive'] as const)(
   },
 );
 
-test('a question that was withdrawn decides nothing: the agent’s own verdict counts, whichever comes first', () => {
+test("the agent's decision overrides a withdrawn question in either order", () => {
   const withdrawn = {
     kind: 'decided' as const,
     id: 't1',
@@ -139,7 +139,7 @@ test('a question that was withdrawn decides nothing: the agent’s own verdict c
   }
 });
 
-test('blocks of text begin on lines of their own, unless one goes on with what was cut off', () => {
+test('text blocks start on new lines unless one continues a reply that was cut off', () => {
   const event = (type: string, more: Frame) => got({ ...delta(''), event: { type, ...more } });
   const start = (type: string) => event('content_block_start', { content_block: { type } });
   const stop = (stop_reason: string) => event('message_delta', { delta: { stop_reason } });
@@ -156,7 +156,7 @@ test('blocks of text begin on lines of their own, unless one goes on with what w
   ).toEqual([{ kind: 'break' }, flow('One'), flow('th')]);
 });
 
-test('progress is kept for the call it is of, and for no other', () => {
+test('records progress for its call only', () => {
   const progress = (tool_use_id: string, told: unknown) =>
     got({ type: 'tool_progress', tool_use_id, tool_name: 'one', elapsed_time_seconds: 1, progress: told });
   const { view, pieces } = play(
@@ -169,7 +169,7 @@ test('progress is kept for the call it is of, and for no other', () => {
   expect(pieces).toHaveLength(1);
 });
 
-test('how long a person thought about a call is not how long it took', () => {
+test('the duration of a call excludes the time of the decision', () => {
   const { pieces } = play(
     got(toolUse('t1', 'one'), 0),
     { kind: 'decided', id: 't1', verdict: { behavior: 'allow', by: 'you', how: 'once' }, at: 60_000 },
@@ -178,7 +178,7 @@ test('how long a person thought about a call is not how long it took', () => {
   expect(pieces.at(-1)).toEqual(cutLine('  ', ['✓ ', 'good'], ['one 2.0 s ', 'dim'], 'ok'));
 });
 
-test('nor is how long it waited for its neighbour: a call begins when it is decided', () => {
+test('the duration of a call starts at its decision', () => {
   const { pieces } = play(
     got(toolUse('t1', 'one'), 0),
     decision('allow', 'a rule', 60_000),
@@ -204,7 +204,7 @@ const result = (more: Frame) =>
     ...more,
   });
 
-test('a result is shown only if the model said nothing else, or the turn failed', () => {
+test('shows the result only if no other text was shown or the turn failed', () => {
   expect(play(got(said('text')), result({})).pieces).toEqual([line('text')]);
   expect(play(got(said('text')), { kind: 'prompted' }, result({})).pieces).toEqual([
     line('text'),
@@ -218,7 +218,7 @@ test('a result is shown only if the model said nothing else, or the turn failed'
   ]);
 });
 
-test('what turns used adds up, except money, which is told for all so far', () => {
+test('adds up tokens of turns; the cost is already a total', () => {
   expect(play(result({}), result({ total_cost_usd: 0.75 })).view.totals).toEqual({
     prompts: 2,
     turns: 4,
@@ -229,7 +229,7 @@ test('what turns used adds up, except money, which is told for all so far', () =
   });
 });
 
-test('the start of a turn tells what there is', () => {
+test('reads model, tools, servers and commands from init', () => {
   const init = system('init', {
     tools: ['Read'],
     mcp_servers: [{ name: 'docs', status: 'failed' }],
@@ -247,7 +247,7 @@ test('the start of a turn tells what there is', () => {
   });
 });
 
-test('a server in trouble is told once, until its trouble changes', () => {
+test('reports a failed server once until its failure changes', () => {
   const learned = (status: string, error?: string) =>
     ({ kind: 'learned', servers: [{ name: 'docs', status, ...(error && { error }) }] }) as const;
   const { pieces } = play(
@@ -306,7 +306,7 @@ test.each([
   [system('compact_boundary', { compact_metadata: {} }), 'The conversation was compacted'],
   [system('notification', { text: 'news' }), 'news'],
   [system('local_command_output', { content: 'output' }), 'output'],
-])('%j is told', (message, text) => {
+])('%j is shown', (message, text) => {
   expect(play(got(message)).pieces).toMatchObject([{ spans: [[text, expect.anything()]] }]);
 });
 

@@ -14,7 +14,7 @@ const servers = [
   { name: 'down', status: 'failed' as const },
 ];
 
-test('the names that rules take, by server, with what servers claim', () => {
+test('lists full tool names by server, with annotations', () => {
   expect(text(toolList(servers, ['Read', 'mcp__my_docs__search']))).toEqual([
     'built in',
     '  Read ',
@@ -25,7 +25,7 @@ test('the names that rules take, by server, with what servers claim', () => {
   expect(text(toolList([], []))).toEqual(['No tools.']);
 });
 
-test('claims are found by the name a model uses, and only true ones count', () => {
+test('finds the true annotations of a tool by its full name', () => {
   expect(claimsAbout(servers, 'mcp__my_docs__drop')).toEqual(['destructive', 'open world']);
   expect(claimsAbout(servers, 'mcp__other__drop')).toEqual([]);
   expect(claimsOf({ readOnlyHint: true, destructiveHint: false })).toEqual(['reads only']);

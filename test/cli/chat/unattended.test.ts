@@ -15,7 +15,7 @@ const suggest = (ruleContent: string, behavior: 'allow' | 'deny' = 'allow'): Per
   destination: 'session',
 });
 
-test('every call is denied and each thing is told once, with the narrowest rule known', async () => {
+test('denies every call and lists each once, with the narrowest rule', async () => {
   const denied: string[] = [];
   const unasked = new Unattended((id, reason) => denied.push(`${id}: ${reason}`));
   expect(await unasked.canUseTool('mcp__a__b', {}, context())).toMatchObject({ behavior: 'deny' });
@@ -36,7 +36,7 @@ test('every call is denied and each thing is told once, with the narrowest rule 
   expect(denied).toHaveLength(4);
 });
 
-test('a tool that no rule would allow is denied with the reason, and with how to accept it if it changed', async () => {
+test('a tool that no rule can allow is denied with the reason and, if it changed, the accept command', async () => {
   const unasked = new Unattended(() => {});
   const changed =
     'mcp__s__find is not what was accepted; it changed since it was accepted: title none → "Two"';

@@ -171,7 +171,7 @@ test.runIf(hasScript)('in a real terminal: /quit typed into a form leaves', asyn
   expect(await chat.closed).toEqual([0, null]);
 });
 
-test('without a terminal the forms are declined, and one line says so', async () => {
+test('without a terminal declines elicitation and reports it in one line', async () => {
   const args = [
     'run',
     '--model',
@@ -215,7 +215,7 @@ test.runIf(hasScript)(
   },
 );
 
-test('in a pipe too, with servers that are connected from the start', async () => {
+test('the same through a pipe with servers that connect at start', async () => {
   const { code, stdout } = await runCli(REHEARSE, `${BOTH}\n`, { env: ownHome() });
   expect(code).toBe(0);
   expect(stdout).toMatch(/^I was given \d+ tools:\n/);
@@ -261,7 +261,7 @@ test.runIf(hasScript)(
 );
 
 test.each([[['chat']], [[]]])(
-  'toolplane %j without a model and a person says what is missing: exit code 1',
+  'toolplane %j without a model and a terminal names the missing settings: exit code 1',
   async (args) => {
     const { code, stdout, stderr } = await runCli(args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -269,7 +269,7 @@ test.each([[['chat']], [[]]])(
   },
 );
 
-test('lines through a pipe are answered one after the other, without escape sequences', async () => {
+test('answers lines from a pipe in order, without escape sequences', async () => {
   const input = 'what tools are there?\ncall trigger with {"service":"api"}\n/explain last\n';
   const { code, stdout, stderr } = await runCli(REHEARSE, input);
   expect({ code, stderr }).toEqual({
@@ -283,7 +283,7 @@ test('lines through a pipe are answered one after the other, without escape sequ
   expect(stdout).not.toContain('\u001b');
 });
 
-test('a signal to end ends it', async () => {
+test('SIGTERM ends the chat', async () => {
   const child = startCli(REHEARSE);
   child.stdin.write('what tools are there?\n');
   const closed = once(child, 'close');
@@ -293,7 +293,7 @@ test('a signal to end ends it', async () => {
   expect(await closed).toEqual([143, null]);
 });
 
-test('an agent that cannot start is one line and exit code 1', async () => {
+test('an agent that cannot start is reported in one line with exit code 1', async () => {
   const { code, stderr } = await runCli(['--agent-executable', './no-such-agent']);
   expect({ code, stderr }).toEqual({
     code: 1,
@@ -304,7 +304,7 @@ test('an agent that cannot start is one line and exit code 1', async () => {
 test.runIf(hasScript).each([
   ['at its prompt', undefined],
   ['in a turn', 'call wait'],
-])('a terminal that goes away %s ends it as a hang-up does, with the hooks of its end', async (_, prompt) => {
+])('a terminal that closes %s ends the chat like SIGHUP, with SessionEnd hooks', async (_, prompt) => {
   const directory = mkdtempSync(join(tmpdir(), 'toolplane-chat-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const code = join(directory, 'code');
@@ -332,7 +332,7 @@ test.runIf(hasScript)('a terminal that goes away at the first question ends it t
   await expect.poll(() => existsSync(code) && readFileSync(code, 'utf8'), { timeout: 15_000 }).toBe('129\n');
 });
 
-test('a pipe with a turn that failed is exit code 1', async () => {
+test('a failed turn from a pipe is exit code 1', async () => {
   const { code, stdout } = await runCli(['--model', `scripted:${jsonFile('["Hello."]')}`], 'one\ntwo\n');
   expect(code).toBe(1);
   expect(stdout).toMatch(/^Hello\.\n.*has no reply for request 2\n$/);
@@ -340,7 +340,7 @@ test('a pipe with a turn that failed is exit code 1', async () => {
 
 const BROKEN = JSON.stringify({ mcpServers: { lost: { command: 'no-such-server' } } });
 
-test('a server that failed is told once, with its fault', async () => {
+test('reports a failed server once, with its error', async () => {
   const { stdout } = await runCli(['--model', 'rehearsal', '--mcp-config', BROKEN], 'hello\nhello\n');
   expect(
     stdout.match(
@@ -356,7 +356,7 @@ test.each([
     "error: --disallowedTools 'Bash(rm *' is not a rule; use Tool or Tool(pattern)",
   ],
   ['a file', ['--mcp-config', './nope'], 'error: --mcp-config ./nope: no such file; check the path'],
-])('%s that cannot be used is named with its flag: exit code 2', async (_, args, message) => {
+])('invalid %s is reported with its flag: exit code 2', async (_, args, message) => {
   const { code, stdout, stderr } = await runCli(['--model', 'rehearsal', ...args]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(message);

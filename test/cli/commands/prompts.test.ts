@@ -4,7 +4,7 @@ import { runCli } from '../support/run-cli.ts';
 
 const ODD = ['--mcp-config', config({ odd: odd() })];
 
-test('prompts are listed with what they take', async () => {
+test('lists prompts with their arguments', async () => {
   const { code, stdout } = await runCli([
     'prompts',
     '--mcp-config',
@@ -16,7 +16,7 @@ test('prompts are listed with what they take', async () => {
   expect(code).toBe(0);
 });
 
-test('a prompt is filled in by texts, whatever they look like and are called', async () => {
+test('passes arguments of a prompt as strings', async () => {
   expect(await runCli(['prompts', 'get', 'odd', 'greet', 'who=5', '__proto__=x', ...ODD])).toEqual({
     code: 0,
     stdout: 'user:\ngreet {"who":"5","__proto__":"x"}\n',
@@ -24,7 +24,7 @@ test('a prompt is filled in by texts, whatever they look like and are called', a
   });
 });
 
-test('--json prints what the server gave', async () => {
+test("--json prints the server's response", async () => {
   const { stdout } = await runCli(['prompts', 'get', 'odd', 'greet', 'who=you', '--json', ...ODD]);
   expect(JSON.parse(stdout)).toEqual({
     messages: [{ role: 'user', content: { type: 'text', text: 'greet {"who":"you"}' } }],
@@ -33,7 +33,7 @@ test('--json prints what the server gave', async () => {
 
 test.each([
   ['what is missing', ['get', 'odd', 'greet'], /the prompt "greet" lacks "who"/],
-  ['a word that is none', ['get', 'odd', 'greet', 'who'], /"who" is not key=value/],
+  ['an unknown action', ['get', 'odd', 'greet', 'who'], /"who" is not key=value/],
   ['too few words', ['get', 'odd'], /prompts get takes <server> <prompt> \[key=value…\]/],
 ])('%s is exit code 2', async (_, words, message) => {
   const { code, stdout, stderr } = await runCli(['prompts', ...words, ...ODD]);

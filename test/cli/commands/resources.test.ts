@@ -7,7 +7,7 @@ import { runCli } from '../support/run-cli.ts';
 
 const ODD = ['--mcp-config', config({ odd: odd() })];
 
-test('resources are listed by server; one that fails is exit code 1', async () => {
+test('lists resources by server; a failed server is exit code 1', async () => {
   const servers = ['--mcp-config', config({ odd: odd(), everything: EVERYTHING, broken: BROKEN })];
   const { code, stdout, stderr } = await runCli(['resources', ...servers]);
   expect(stdout).toMatch(
@@ -18,7 +18,7 @@ test('resources are listed by server; one that fails is exit code 1', async () =
   expect(code).toBe(1);
 });
 
-test('templates are addresses with parts to fill in', async () => {
+test('lists URI templates', async () => {
   expect(await runCli(['resources', 'templates', ...ODD])).toEqual({
     code: 0,
     stdout: 'odd (1 template)\n  odd://{name}    Any\n',
@@ -26,7 +26,7 @@ test('templates are addresses with parts to fill in', async () => {
   });
 });
 
-test('--json is one document', async () => {
+test('--json prints one document', async () => {
   const { stdout } = await runCli(['resources', 'list', '--json', ...ODD]);
   expect(JSON.parse(stdout)).toEqual({
     resources: [
@@ -36,7 +36,7 @@ test('--json is one document', async () => {
   });
 });
 
-test('a text is printed as it is, of bytes a line, and --output keeps them', async () => {
+test('prints text unchanged, one line for binary data, and --output saves it', async () => {
   expect(await runCli(['resources', 'read', 'odd', 'odd://text', ...ODD])).toEqual({
     code: 0,
     stdout: 'hello\n',
@@ -50,7 +50,7 @@ test('a text is printed as it is, of bytes a line, and --output keeps them', asy
   expect(readFileSync(path, 'utf8')).toBe('pixels');
 });
 
-test('what the server does not have is exit code 1 with its own words', async () => {
+test("an unknown resource is exit code 1 with the server's message", async () => {
   expect(await runCli(['resources', 'read', 'odd', 'odd://nothing', ...ODD])).toEqual({
     code: 1,
     stdout: '',
@@ -59,7 +59,7 @@ test('what the server does not have is exit code 1 with its own words', async ()
 });
 
 test.each([
-  ['a word nobody knows', ['rad'], /unknown action 'rad'; did you mean read\?/],
+  ['an unknown action', ['rad'], /unknown action 'rad'; did you mean read\?/],
   ['too few words', ['read', 'odd'], /resources read takes <server> <uri>/],
 ])('%s is exit code 2', async (_, words, message) => {
   const { code, stderr } = await runCli(['resources', ...words, ...ODD]);

@@ -31,7 +31,7 @@ describe('run', () => {
     return `scripted:${file}`;
   }
 
-  test('the last text is on stdout, and nothing else anywhere', async () => {
+  test('prints only the last text', async () => {
     const { code, stdout, stderr } = await runCli(['run', '--model', await scripted('Hello.'), 'hi']);
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'Hello.\n', stderr: '' });
   });
@@ -46,21 +46,21 @@ describe('run', () => {
     expect(stdout).toContain('mcp__docs__search');
   });
 
-  test('words come before what a - brings', async () => {
+  test('words precede the input that - inserts', async () => {
     const search = (query: string) => `call search with {"query":"${query}"}`;
     const args = [...WITH_SERVERS, '--allowedTools', 'mcp__docs', search('one'), '-'];
     const { stdout } = await runCli(args, search('two'));
     expect(stdout).toMatch(/page about one[\s\S]*page about two/);
   });
 
-  test('--json is the result as one object', async () => {
+  test('--json prints the result as one object', async () => {
     const { code, stdout } = await runCli(['run', '--json', '--model', await scripted('Hello.'), 'hi']);
     expect(code).toBe(0);
     expect(stdout.trimEnd().split('\n')).toHaveLength(1);
     expect(JSON.parse(stdout)).toMatchObject({ type: 'result', subtype: 'success', result: 'Hello.' });
   });
 
-  test('--debug prints what a model said without a character that steers a terminal', async () => {
+  test('--debug output has no control characters', async () => {
     const odd = 'Hi\u009b2J\u202e\u2066\u200f\u061c\u200b\u2028!';
     const { code, stderr } = await runCli([
       'run',
@@ -74,7 +74,7 @@ describe('run', () => {
     expect(stderr.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
   });
 
-  test('stream-json is every message, one a line, pieces only on demand', async () => {
+  test('stream-json prints one message per line; partial messages only on demand', async () => {
     const args = [
       'run',
       '--output-format',
@@ -100,7 +100,7 @@ describe('run', () => {
     ]);
   });
 
-  test('calls that require approval are denied, and told with the rule that allows it; with the rule it runs', async () => {
+  test('a call that requires approval is denied with the rule that allows it, and runs with that rule', async () => {
     const prompt = 'call trigger with {"service":"api"}';
     const denied = await runCli([...WITH_SERVERS, prompt]);
     expect(denied.stderr).toBe(
@@ -115,7 +115,7 @@ describe('run', () => {
     });
   });
 
-  test('a tool that changed is denied with the change and how to accept it, which no rule does; accepted it runs', async () => {
+  test('a changed tool is denied with its change despite rules, and runs after acceptance', async () => {
     const home = await mkdtemp(join(tmpdir(), 'toolplane-run-'));
     onTestFinished(() => rm(home, { recursive: true }));
     const place = { cwd: home, env: { TOOLPLANE_HOME: home } };
@@ -145,7 +145,7 @@ describe('run', () => {
     });
   });
 
-  test('what is not kept, and what is not known of tools any more, is told on stderr', async () => {
+  test('reports on stderr that the session or accepted tools cannot be stored', async () => {
     const home = join(await mkdtemp(join(tmpdir(), 'toolplane-run-')), 'file');
     onTestFinished(() => rm(dirname(home), { recursive: true }));
     await writeFile(home, '');
@@ -156,14 +156,14 @@ describe('run', () => {
     expect(stderr).toMatch(/^toolplane: what tools of "odd" (were is not known|are is remembered)/m);
   });
 
-  test('--verbose tells on stderr which tools run and how they end', async () => {
+  test('--verbose reports tool calls and outcomes on stderr', async () => {
     const { stderr } = await runCli([...WITH_SERVERS, '--verbose', 'call trigger with {"service":"api"}']);
     expect(stderr).toMatch(
       /^● mcp__deploy__trigger service: api\n {2}⊘ denied mcp__deploy__trigger \d\.\d s /m,
     );
   });
 
-  test('a turn that fails is exit code 1, with the reason on stderr or in the JSON', async () => {
+  test('a failed turn is exit code 1, with the reason on stderr or in the JSON', async () => {
     const args = ['run', '--model', await scripted(), 'hi'];
     const plain = await runCli(args);
     expect({ code: plain.code, stdout: plain.stdout }).toEqual({ code: 1, stdout: '' });
@@ -173,7 +173,7 @@ describe('run', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ type: 'result', is_error: true });
   });
 
-  test('as many rounds as allowed, and no more', async () => {
+  test('--max-turns limits the number of model requests', async () => {
     const call = { tool: 'mcp__docs__search', input: { query: 'x' } };
     const args = ['run', '--mcp-config', TWO_SERVERS, '--allowedTools', 'mcp__docs', '--max-turns', '1'];
     const { code, stderr } = await runCli([...args, '--model', await scripted(call, call, 'done'), 'go']);
@@ -181,7 +181,7 @@ describe('run', () => {
     expect(stderr).toMatch(/maximum number of turns \(1\)/);
   });
 
-  test('escape sequences of a model reach no terminal through stderr', async () => {
+  test('escape sequences of a model are not printed to stderr', async () => {
     const call = { tool: 'mcp__docs__\u001b[2J', input: {} };
     const { stderr } = await runCli(['run', '--verbose', '--model', await scripted(call, 'done'), 'go']);
     expect(stderr).toContain('● mcp__docs__␛[2J');
@@ -197,7 +197,7 @@ describe('run', () => {
     expect(stdout).toBe('\u001b]0;evil\u0007\u202e\u009b2J\n');
   });
 
-  test('a server that failed is told on stderr with its fault', async () => {
+  test('reports a failed server on stderr with its error', async () => {
     const servers = JSON.stringify({ mcpServers: { lost: { command: 'no-such-server' } } });
     const { code, stderr } = await runCli([...REHEARSE, '--mcp-config', servers, 'list tools']);
     expect({ code, stderr }).toEqual({
@@ -207,7 +207,7 @@ describe('run', () => {
     });
   });
 
-  test('a server that does not come is told on stderr; one that waits to be asked for is not', async () => {
+  test('reports a server that is not ready, but not an idle on-demand server', async () => {
     const hang = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] };
     const servers = JSON.stringify({ mcpServers: { slow: hang, later: { ...hang, start: 'on-demand' } } });
     const { code, stderr } = await runCli([...REHEARSE, '--mcp-config', servers, 'list tools']);
@@ -217,7 +217,7 @@ describe('run', () => {
     });
   });
 
-  test('a model that is asked again is told on stderr', async () => {
+  test('reports retries of model requests on stderr', async () => {
     await using world = await openAgentWorld([error(529, 'busy', 'overloaded_error'), say('Hello.')]);
     const { code, stdout, stderr } = await runCli(['run', '--model', 'm', 'hi'], '', world);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Hello.\n' });
@@ -226,7 +226,7 @@ describe('run', () => {
     );
   });
 
-  test('a model endpoint of this machine that refuses the connection fails the run at once', async () => {
+  test('a local model endpoint that refuses connections fails the run immediately', async () => {
     // Nothing listens on a privileged port without a service.
     const place = { env: { OPENAI_BASE_URL: 'http://user:hunter2@127.0.0.1:3/v1' } };
     const plain = { env: { OPENAI_BASE_URL: 'http://127.0.0.1:3/v1' } };
@@ -239,7 +239,7 @@ describe('run', () => {
     expect(withPassword.stderr).not.toMatch(/hunter2|retry 1/);
   });
 
-  test('the fallback model is named when it is asked instead', async () => {
+  test('names the fallback model when it is used', async () => {
     const place = { env: { OPENAI_BASE_URL: 'http://127.0.0.1:3/v1' } };
     const words = [
       'run',
@@ -262,7 +262,7 @@ describe('run', () => {
   test.each([
     ['--max-retries', ['--max-retries', '1'], {}],
     ['CLAUDE_CODE_MAX_RETRIES', [], { CLAUDE_CODE_MAX_RETRIES: '1' }],
-  ])('%s says how often a failed request is repeated', async (_, flags, env) => {
+  ])('%s sets the number of retries', async (_, flags, env) => {
     await using world = await openAgentWorld(() => error(529, 'busy', 'overloaded_error'));
     const place = { cwd: world.cwd, env: { ...world.env, ...env } };
     const { code, stderr } = await runCli(['run', '--model', 'm', ...flags, 'hi'], '', place);
@@ -271,14 +271,14 @@ describe('run', () => {
     expect(world.api.requests).toHaveLength(2);
   });
 
-  test('sessions of commands that tests start are in the home of the tests', async () => {
+  test('commands started by tests store sessions in the home of the tests', async () => {
     const { stdout } = await runCli(['run', '--json', '--model', await scripted('Hello.'), 'hi']);
     const { session_id } = JSON.parse(stdout) as { session_id: string };
     const files = globSync(`projects/*/${session_id}.jsonl`, { cwd: process.env.TOOLPLANE_HOME });
     expect(files).toHaveLength(1);
   });
 
-  test('without a model it says which settings it looked for', async () => {
+  test('without a model, names the settings that were checked', async () => {
     const { code, stdout, stderr } = await runCli(['run', 'hi']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^toolplane: There is no model: none of ANTHROPIC_API_KEY, .*--model rehearsal/);
@@ -302,13 +302,13 @@ describe('run', () => {
     ],
     ['no file', ['run', 'hi', '--mcp-config', './nope'], /--mcp-config \.\/nope: no such file/],
     ['an unknown flag', ['run', 'hi', '--modle', 'x'], /Did you mean --model\?/],
-  ])('%s is misuse: exit code 2', async (_, args, message) => {
+  ])('%s is a usage error: exit code 2', async (_, args, message) => {
     const { code, stdout, stderr } = await runCli(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(message);
   });
 
-  test('an interrupt ends the turn with exit code 130', async () => {
+  test('SIGINT ends the turn with exit code 130', async () => {
     const child = startCli([...WITH_SERVERS, '--verbose', '--allowedTools', 'mcp__deploy', 'call wait']);
     child.stdin.end();
     const closed = once(child, 'close');
@@ -340,7 +340,7 @@ describe('run', () => {
     await ended;
   });
 
-  test('a reader that leaves is no failure to speak of', async () => {
+  test('a closed stdout is not reported', async () => {
     const child = startCli([
       'run',
       '--output-format',
@@ -355,7 +355,7 @@ describe('run', () => {
     expect(stderr).toBe('');
   });
 
-  test('nor is one that does not want to be told what goes on', async () => {
+  test('a closed stderr is not reported', async () => {
     const child = startCli([...WITH_SERVERS, '--verbose', 'call trigger with {"service":"api"}']);
     child.stdin.end();
     child.stderr.destroy();
@@ -364,7 +364,7 @@ describe('run', () => {
     expect(stdout).toContain('Done.');
   });
 
-  test('--verbose ends with the session, which can be resumed by it; one that is not kept is not told', async () => {
+  test('--verbose prints the session id for --resume, unless the session is not stored', async () => {
     const home = await mkdtemp(join(tmpdir(), 'toolplane-run-'));
     onTestFinished(() => rm(home, { recursive: true }));
     const place = { cwd: home, env: { HOME: home } };
@@ -379,7 +379,7 @@ describe('run', () => {
     expect((await run('--continue', '--json')).stdout).toContain(id);
   });
 
-  test('--agents are those that the model can delegate to', async () => {
+  test('the model can delegate to the agents of --agents', async () => {
     const agents = JSON.stringify({ scout: { description: 'Looks around', prompt: 'Look.' } });
     const args = ['run', '--agents', agents, '--output-format', 'stream-json', '--model'];
     const { stdout } = await runCli([...args, await scripted('Hello.'), '--lead-only', 'hi']);
@@ -407,7 +407,7 @@ describe('run', () => {
       ['--allowedTools', 'Bash(echo *),Bash(cat)'],
       false,
     ],
-  ])('rules about commands hold in a run: %s', async (_, command, flags, isDenied) => {
+  ])('rules for Bash commands apply: %s', async (_, command, flags, isDenied) => {
     const cwd = await mkdtemp(join(tmpdir(), 'toolplane-run-'));
     onTestFinished(() => rm(cwd, { recursive: true }));
     const model = await scripted({ tool: 'Bash', input: { command } }, 'done');
@@ -417,7 +417,7 @@ describe('run', () => {
     expect(globSync('*', { cwd })).toEqual([]);
   });
 
-  test('a call that no rule can allow is denied with the rule that asks, not with a rule that would not help', async () => {
+  test('a call that no rule can allow is denied with the ask rule as the reason', async () => {
     const command = 'x=touch; $x PWNED';
     const model = await scripted({ tool: 'Bash', input: { command } }, 'done');
     const { stderr } = await runCli(['run', '--model', model, ...bypassing('Bash(touch *)'), '--', 'go']);
@@ -442,7 +442,7 @@ describe('run', () => {
       ['Bash', 'Bash'],
     ],
   ])(
-    '--fail-on-denied ends with 3 where %s, and the result lists the calls',
+    '--fail-on-denied exits with 3 if %s, and the result lists the calls',
     async (_, flags, prompt, tools) => {
       const { code, stdout, stderr } = await runCli([
         ...WITH_SERVERS,
@@ -467,7 +467,7 @@ describe('run', () => {
   test.each([
     ['without the flag', [TRIGGER]],
     ['if nothing was denied', ['--fail-on-denied', '--allowedTools', 'mcp__deploy', TRIGGER]],
-  ])('a run %s ends with 0', async (_, words) => {
+  ])('a run %s exits with 0', async (_, words) => {
     expect((await runCli([...WITH_SERVERS, ...words])).code).toBe(0);
   });
 });
@@ -496,14 +496,14 @@ describe('server watch', () => {
     ...(error && { error }),
   });
 
-  test('what failed before the turn is told with its fault', async () => {
+  test('reports servers that failed before the turn with their error', async () => {
     const { told, servers } = watch([failed('it left')]);
     servers.received(init(failed()));
     await servers.settled();
     expect(told).toEqual(['server a: failed: it left']);
   });
 
-  test('what was on its way is looked at again at the end, and nothing is told twice', async () => {
+  test('checks pending servers again at the end and reports each failure once', async () => {
     const late = (status: 'pending' | 'failed'): McpServerStatus => ({ name: 'b', status });
     const { told, servers } = watch(
       [failed('it left'), late('pending')],
@@ -514,21 +514,21 @@ describe('server watch', () => {
     expect(told).toEqual(['server a: failed: it left', 'server b: failed']);
   });
 
-  test('an agent that does not say what is wrong has said of whom', async () => {
+  test('without details, reports the servers of the init message', async () => {
     const { told, servers } = watch(new Error('not supported'));
     servers.received(init(failed()));
     await servers.settled();
     expect(told).toEqual(['server a: failed']);
   });
 
-  test('servers that are well are not asked about', async () => {
+  test('does not request the status if all servers are connected', async () => {
     const { told, servers } = watch();
     servers.received(init({ name: 'a', status: 'connected' }));
     await servers.settled();
     expect(told).toEqual([]);
   });
 
-  test('one that is still on its way at the end is told of, unless its tools were there: nothing waited for it then', async () => {
+  test('reports a server that is still pending at the end, unless its cached tools were offered', async () => {
     const pending = (name: string): McpServerStatus => ({ name, status: 'pending' });
     const all = [pending('slow'), pending('past.one')];
     const { told, servers } = watch(all);

@@ -17,7 +17,7 @@ describe('secret', () => {
   const fileOf = (place: ConfigPlace) => join(place.home, 'secrets.json');
   const keptIn = (place: ConfigPlace) => JSON.parse(readFileSync(fileOf(place), 'utf8'));
 
-  test('a secret is set from a pipe, listed by name only, replaced and removed', async () => {
+  test('sets a secret from a pipe, lists its name only, replaces and removes it', async () => {
     const place = configPlace();
     const added = await run(place, ['set', 'github'], `${SECRET}\n`);
     expect(added).toEqual({
@@ -46,8 +46,8 @@ describe('secret', () => {
     ['a value as a word', ['set', 'a', SECRET], 'not accepted on the command line'],
     ['a value after =', ['set', `a=${SECRET}`], 'not accepted on the command line'],
     ['a name that can be none', ['set', 'a/b'], 'the name of a secret must have 1 to 128 letters'],
-    ['a word that is none', ['sett', 'a'], 'did you mean set?'],
-  ])('%s is refused, and not shown again', async (_, args, fault) => {
+    ['an unknown action', ['sett', 'a'], 'did you mean set?'],
+  ])('%s is refused and not repeated in the message', async (_, args, fault) => {
     const place = configPlace();
     const refused = await run(place, args, 'x');
     expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(fault) });
@@ -58,7 +58,7 @@ describe('secret', () => {
   test.each<[string, string | Buffer, string]>([
     ['nothing', '\n', 'is empty'],
     ['what is no text', Buffer.from([0x66, 0xff, 0xfe]), 'not valid UTF-8'],
-  ])('%s is no value', async (_, input, fault) => {
+  ])('%s is refused as a value', async (_, input, fault) => {
     const place = configPlace();
     const failed = await run(place, ['set', 'a', '--json'], input as string);
     expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining(fault) });
@@ -68,7 +68,7 @@ describe('secret', () => {
     expect(existsSync(fileOf(place))).toBe(false);
   });
 
-  test('the list tells which servers refer to each, and what they lack', async () => {
+  test('lists the servers that use each secret, and missing secrets', async () => {
     const place = configPlace();
     const headers = { Authorization: 'Bearer ${secret:github}', 'X-Key': '${secret:other}' };
     place.write(join(place.home, 'settings.json'), {
@@ -85,7 +85,7 @@ describe('secret', () => {
     });
   });
 
-  test('a name that is not there: the one that is meant is told', async () => {
+  test('an unknown secret is refused with a suggestion', async () => {
     const place = configPlace();
     await run(place, ['set', 'github'], SECRET);
     expect(await run(place, ['remove', 'gihtub'])).toEqual({
@@ -95,7 +95,7 @@ describe('secret', () => {
     });
   });
 
-  test('a file that others may read is not used, and what to run is told', async () => {
+  test('refuses a secrets file that others can read and names the fix', async () => {
     const place = configPlace();
     await run(place, ['set', 'a'], SECRET);
     chmodSync(fileOf(place), 0o640);
@@ -110,7 +110,7 @@ describe('secret', () => {
   });
 
   describe.runIf(hasScript)('in a terminal', () => {
-    test('what is typed is not shown', async () => {
+    test('typed input is not echoed', async () => {
       const place = configPlace();
       const terminal = new TerminalProcess(['secret', 'set', 'github'], place.env);
       await terminal.until('(input is hidden): ');
@@ -143,7 +143,7 @@ describe('secret list', () => {
     ],
   ];
 
-  test('each secret is listed with the servers that refer to it, and what is referred to but not kept', () => {
+  test('lists secrets with the servers that use them, and missing ones', () => {
     expect(listSecrets(['b', 'a'], ENTRIES)).toEqual({
       secrets: [
         { name: 'a', servers: [] },
@@ -153,7 +153,7 @@ describe('secret list', () => {
     });
   });
 
-  test('the table has a line for each', () => {
+  test('the table has one row per secret', () => {
     const list = listSecrets(['b', 'a'], ENTRIES);
     expect(secretTable(list, undefined, 'known')).toEqual([
       'secret  used by',

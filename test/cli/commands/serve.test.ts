@@ -20,7 +20,7 @@ async function connect(
 }
 const serve = (...args: string[]) => connect(process.execPath, [CLI, 'serve', ...args]);
 
-test('a module’s tools are listed and called by an official client; what it prints does no harm (R42)', async () => {
+test('an official client lists and calls the tools of a module that also prints (R42)', async () => {
   await using client = await serve(fixture('calc.ts'));
   expect(client.getServerVersion()).toEqual({ name: 'calc', version: '2.0.0' });
   const { tools } = await client.listTools();
@@ -35,7 +35,7 @@ test('a module’s tools are listed and called by an official client; what it pr
   expect(await client.callTool({ name: 'add', arguments: { a: 'two' } })).toMatchObject({ isError: true });
 });
 
-test('calls run at once', async () => {
+test('calls run concurrently', async () => {
   await using client = await serve(fixture('calc.ts'));
   const sums = Array.from({ length: 10 }, (_, n) =>
     client.callTool({ name: 'add', arguments: { a: n, b: 1 } }),
@@ -45,7 +45,7 @@ test('calls run at once', async () => {
   );
 });
 
-test('an McpServer of the MCP SDK is served as it is', async () => {
+test('serves an McpServer of the MCP SDK', async () => {
   await using client = await serve(fixture('hand-built.ts'));
   expect(client.getServerVersion()).toEqual({ name: 'by-hand', version: '3.0.0' });
   expect(await client.callTool({ name: 'greet', arguments: {} })).toEqual({
@@ -53,14 +53,14 @@ test('an McpServer of the MCP SDK is served as it is', async () => {
   });
 });
 
-test('--export chooses among several, and a file URL is a path too', async () => {
+test('--export selects an export; the path may be a file URL', async () => {
   await using client = await serve(pathToFileURL(fixture('calc.ts')).href, '--export', 'other');
   expect(await client.callTool({ name: 'hello', arguments: {} })).toEqual({
     content: [{ type: 'text', text: 'hello from other' }],
   });
 });
 
-test('moduleServer() is an entry that runs that way, with its environment', async () => {
+test('moduleServer() builds an entry that serves a module with its environment', async () => {
   const {
     command,
     args = [],
@@ -75,7 +75,7 @@ test('moduleServer() is an entry that runs that way, with its environment', asyn
   });
 });
 
-test('every request is answered before the end of the input ends the process', async () => {
+test('answers every request before the end of input ends the process', async () => {
   const lines = [
     { jsonrpc: '2.0', id: 1, method: 'ping' },
     { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'add', arguments: { a: 1, b: 2 } } },
@@ -91,7 +91,7 @@ test('every request is answered before the end of the input ends the process', a
   expect(stderr).toContain('loading calc');
 });
 
-test('a module that writes to stdout and never rests does no harm: the protocol is clean, and the end is an end', async () => {
+test('a module that prints and keeps timers neither disturbs the protocol nor prevents exit', async () => {
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'big', arguments: {} } };
   const { code, stdout, stderr } = await runCli(
     ['serve', fixture('restless.ts')],
@@ -104,13 +104,13 @@ test('a module that writes to stdout and never rests does no harm: the protocol 
   expect(stderr).toBe('at load\nby name\nby console\nin a call\n');
 });
 
-test('a module that never rests and exports no server ends too, with its reason', async () => {
+test('a module with timers and no server exits with the reason', async () => {
   const { code, stderr } = await runCli(['serve', fixture('restless.ts'), '--export', 'nope']);
   expect(code).toBe(1);
   expect(stderr).toContain('has no tool server named "nope"');
 });
 
-test('it ends with the signal that ends it', async () => {
+test('exits with the signal it received', async () => {
   const child = startCli(['serve', fixture('calc.ts')]);
   child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
   await once(child.stdout, 'data');
@@ -132,7 +132,7 @@ test.each([
     /has no tool server named "notAServer" \(exports: calc, notAServer, other\)/,
   ],
   ['an export that is missing', [fixture('calc.ts'), '--export', 'nope'], /has no tool server named "nope"/],
-])('%s is one clear line and exit code 1', async (_, args, message) => {
+])('%s is one line and exit code 1', async (_, args, message) => {
   const { code, stdout, stderr } = await runCli(['serve', ...args]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr.replace('loading calc\n', '')).toMatch(message);

@@ -23,7 +23,7 @@ describe('agent flags', () => {
     extraArgs: { 'tool-marks': null, 'report-decisions': null },
   };
 
-  test('without flags the agent’s own system prompt is all there is', () => {
+  test('without flags, uses the system prompt of the agent', () => {
     expect(optionsOf()).toEqual(OWN_PROMPT);
   });
 
@@ -90,15 +90,15 @@ describe('agent flags', () => {
     [['--permission-mode', 'yolo']],
     [['--tool-search', 'bogus']],
     [['--setting-sources', 'usr,project']],
-  ])('%j is not understood', (args) => {
+  ])('%j is refused', (args) => {
     expect(() => optionsOf(...args)).toThrow(/invalid/);
   });
 
-  test('a word that --setting-sources does not take is told with the one that may be meant', () => {
+  test('--setting-sources refuses an unknown scope with a suggestion', () => {
     expect(() => optionsOf('--setting-sources', 'project,usr')).toThrow(/did you mean user\?/);
   });
 
-  test('servers of several configurations are merged, the later ones win', () => {
+  test('merges several configurations; the later server wins', () => {
     const config = (servers: object) => JSON.stringify({ mcpServers: servers });
     const one = { command: 'one' };
     const two = { type: 'http', url: 'http://127.0.0.1/' };
@@ -110,7 +110,7 @@ describe('agent flags', () => {
     );
   });
 
-  test('the help says what mode auto is here', () => {
+  test('the help explains mode auto', () => {
     const help = addAgentFlags(new Command('x')).configureHelp({ helpWidth: 500 }).helpInformation();
     expect(help).toMatch(/--permission-mode <mode> .*auto equals default with the built-in agent/);
   });
@@ -119,7 +119,7 @@ describe('agent flags', () => {
 describe('read agents', () => {
   const SCOUT = { scout: { description: 'Looks', prompt: 'Look.', tools: ['Read'] } };
 
-  test('a file or a text defines agents', () => {
+  test('reads agents from a file or JSON text', () => {
     expect(parseAgents(JSON.stringify(SCOUT))).toEqual(SCOUT);
     expect(parseAgents(jsonFile(JSON.stringify(SCOUT)))).toEqual(SCOUT);
   });
@@ -130,7 +130,7 @@ describe('read agents', () => {
     ['a list', () => jsonFile('[]'), /flag\.json: must be an object with agents by name$/],
     ['no agent', () => '{"a":"x"}', /^--agents: agent "a" needs "description", a string$/],
     ['no prompt', () => '{"a":{"description":"x"}}', /^--agents: agent "a" needs "prompt", a string$/],
-  ])('%s is named', (_, given, message) => {
+  ])('%s is an error that names it', (_, given, message) => {
     expect(() => parseAgents(given())).toThrow(message);
   });
 });
@@ -142,7 +142,7 @@ describe('read mcp config', () => {
     return { servers: parseMcpConfigs(given, (line) => told.push(line)), told };
   }
 
-  test('a file or a text names servers', () => {
+  test('reads servers from a file or JSON text', () => {
     const text = '{"mcpServers":{"a":{"command":"x"}}}';
     const one = { servers: { a: { command: 'x' } }, told: [] };
     expect(read(jsonFile(`\ufeff${text}`))).toEqual(one);
@@ -150,12 +150,12 @@ describe('read mcp config', () => {
     expect(read()).toEqual({ servers: {}, told: [] });
   });
 
-  test('it may have comments, and variables in an address', () => {
+  test('accepts comments, and variables in a URL', () => {
     const path = jsonFile('{\n  // ours\n  "mcpServers": { "a": { "url": "${BASE}/mcp" }, },\n}');
     expect(read(path)).toEqual({ servers: { a: { url: '${BASE}/mcp' } }, told: [] });
   });
 
-  test('an entry that cannot be used is told with its place, and the others are taken', () => {
+  test('reports an invalid entry with its position and keeps the others', () => {
     const path = jsonFile(
       '{"mcpServers": {\n  "a": {"type": "foo"},\n  "b": {"type": "sdk", "name": "b"},\n  "c": {"command": "x"},\n  "--all": {"command": "y"}\n}}',
     );
@@ -177,11 +177,11 @@ describe('read mcp config', () => {
     ['a text that is no JSON', () => '{"a', /^--mcp-config:1:\d+: /],
     ['a file without servers', () => jsonFile('{"servers":{}}'), /flag\.json:1:2: servers: .*"mcpServers"/],
     ['a list of servers', () => '{"mcpServers":[]}', /^--mcp-config:1:2: mcpServers: must be an object/],
-  ])('%s is named, and nothing of it taken', (_, given, message) => {
+  ])('%s is an error and defines no server', (_, given, message) => {
     expect(() => read(given())).toThrow(message);
   });
 
-  test('of two servers with one name the later is taken', () => {
+  test('the later of two servers with one name wins', () => {
     const { servers } = read(
       '{"mcpServers":{"a":{"command":"y"}}}',
       '{"mcpServers":{"a":{"command":"z"},"constructor":{"command":"x"}}}',
@@ -189,7 +189,7 @@ describe('read mcp config', () => {
     expect(servers).toEqual({ a: { command: 'z' }, constructor: { command: 'x' } });
   });
 
-  test('what is wrong with a file is told without what it holds', () => {
+  test('errors of a file do not quote its content', () => {
     const path = jsonFile('{"mcpServers": {"a": {\n  "env": {"KEY": sk-secret}}}}');
     expect(() => read(path)).toThrow(/flag\.json:2:18: /);
     expect(() => read(path)).toThrow(

@@ -17,7 +17,7 @@ describe('one of', () => {
     [transportName, 'htpp', /one of stdio, http, sse, ws; did you mean http\?$/],
     [transportName, 'streamable-http', /did you mean http\?$/],
     [transportName, 'sdk', /one of stdio, http, sse, ws/],
-  ])('%o: %s is none, and what may be meant is told', (read, word, message) => {
+  ])('%o: refuses %s with a suggestion', (read, word, message) => {
     expect(() => read(word)).toThrow(message);
   });
 });
@@ -32,7 +32,7 @@ describe('setting sources', () => {
     expect(settingSources(text)).toEqual(scopes);
   });
 
-  test('explain refuses what a run would refuse, with what may be meant', () => {
+  test('explain refuses the same scopes as run, with a suggestion', () => {
     const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
     defineExplain(program.command('explain'));
     const words = ['explain', 'server', '--setting-sources', 'usr'];

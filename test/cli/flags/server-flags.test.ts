@@ -19,7 +19,7 @@ describe('server flags', () => {
 
   const BOTH = config({ a: { command: 'x' }, b: { url: 'http://b/mcp' } });
 
-  test('servers come from files and texts, and one from the command line', () => {
+  test('servers are read from files, JSON text and flags', () => {
     expect(
       given('--mcp-config', BOTH, '--mcp-config', 'file.json', '--stdio', "node 'my server.js' -v"),
     ).toEqual([BOTH, 'file.json', config({ server: { command: 'node', args: ['my server.js', '-v'] } })]);
@@ -29,7 +29,7 @@ describe('server flags', () => {
     expect(given()).toBeUndefined();
   });
 
-  test('what a shell has left in a command line is taken as it is', () => {
+  test('variables in --stdio are not expanded again', () => {
     expect(given('--stdio', 'run ${HOME}')).toEqual([
       config({ server: { command: 'run', args: ['$${HOME}'] } }),
     ]);
@@ -46,7 +46,7 @@ describe('server flags', () => {
     expect(() => given(...words)).toThrow(message);
   });
 
-  test.each(['0', '-1', '1.5', 'x', '1e3', ''])('%j is no time', (text) => {
+  test.each(['0', '-1', '1.5', 'x', '1e3', ''])('%j is not a number of milliseconds', (text) => {
     expect(() => milliseconds(text)).toThrow('milliseconds');
   });
 });
@@ -64,15 +64,15 @@ describe('split words', () => {
     [String.raw`'no \ escape'`, [String.raw`no \ escape`]],
     [String.raw`a\ b`, ['a b']],
     [String.raw`C:\Tools\node.exe`, [String.raw`C:\Tools\node.exe`]],
-  ])('%j is split as a shell does', (line, words) => {
+  ])('%j is split like a shell does', (line, words) => {
     expect(splitCommandLine(line)).toEqual(words);
   });
 
-  test.each([`"`, `a 'b`])('%s: a quote that is not closed is told', (line) => {
+  test.each([`"`, `a 'b`])('%s: an unclosed quote is an error', (line) => {
     expect(splitCommandLine(line)).toEqual({ fault: expect.stringContaining('is not closed') });
   });
 
-  test('words in single quotes come back as they are, whatever they are', () => {
+  test('words in single quotes are unchanged', () => {
     fc.assert(
       fc.property(fc.array(fc.string().filter((it) => !it.includes("'"))), (words) => {
         expect(splitCommandLine(words.map((word) => `'${word}'`).join(' '))).toEqual(words);

@@ -17,7 +17,7 @@ function place() {
   };
 }
 
-test('every command shows the tools and prices that a session gets', async () => {
+test('every command shows the tools and costs of a session', async () => {
   const session = await place().toolplane(
     'run',
     '-m',

@@ -91,7 +91,7 @@ describe('result text', () => {
     ['a text that says nothing', { content: [text(' ')], structuredContent: { b: 1 } }, '{\n  "b": 1\n}\n'],
     ['no content at all', { structuredContent: { b: 1 } }, '{\n  "b": 1\n}\n'],
     ['nothing', { content: [] }, ''],
-  ])('the structured form is shown only where there is no text: %s', (_, result, shown) => {
+  ])('shows structured content only without text: %s', (_, result, shown) => {
     expect(partsText(resultParts(result as never))).toBe(shown);
   });
 
@@ -105,7 +105,7 @@ describe('result text', () => {
       { content: [{ type: 'x', y: 1 }], structuredContent: { b: 1 } },
       '{"type":"x","y":1}\n{\n  "b": 1\n}',
     ],
-  ])('nothing is lost of a result with %s', (_, result, shown) => {
+  ])('shows all content of a result with %s', (_, result, shown) => {
     expect(partsText(resultParts(result as never))).toContain(`${shown}\n`);
   });
 });

@@ -24,7 +24,7 @@ describe('failure', () => {
     ['what was typed', new UsageError('one', 'two'), { message: 'one\ntwo' }],
     ['a code of the system', Object.assign(new Error('no file'), { code: 'ENOENT' }), { message: 'no file' }],
     ['what is no error', 'odd', { message: 'odd' }],
-  ])('%s: the words for people, and the code of who refused', (_, cause, error) => {
+  ])('%s: the document has the message and the error code', (_, cause, error) => {
     expect(errorDocument(cause)).toEqual({ error });
     expect(formatFailure(cause).join('\n')).toBe(errorDocument(cause).error.message);
   });
@@ -36,7 +36,7 @@ describe('error document', () => {
     [['node', 'toolplane', 'mcp', 'list'], false],
     [['node', 'toolplane', 'mcp', 'add', 'x', '--', 'cmd', '--json'], false],
     [['node', 'toolplane', 'mcp', 'add', '--json', 'x', '--', 'cmd'], true],
-  ])('%j: a document is wanted: %j', (argv, wanted) => {
+  ])('%j asks for JSON: %j', (argv, wanted) => {
     expect(wantsJson(argv)).toBe(wanted);
   });
 });

@@ -25,7 +25,7 @@ test.each([
   ['run', [...RUN, 'list tools']],
   ['run with a stream', [...RUN, '--output-format', 'stream-json', 'list tools']],
   ['an unknown flag', ['--no-such-flag', '--json']],
-])('toolplane %s ends without a stack when nobody reads its output', async (_, args) => {
+])('toolplane %s ends without a stack trace when its reader is gone', async (_, args) => {
   const child = startCli(args);
   child.stdin.end();
   child.stdout.destroy();
@@ -50,14 +50,14 @@ test('toolplane --help | head -1 prints one line and exits with 0', async () => 
   });
 });
 
-test('nor does a closed stderr change the exit code', async () => {
+test('a closed stderr does not change the exit code', async () => {
   const child = startCli(['no-such-command']);
   child.stdin.end();
   child.stderr.destroy();
   expect(await once(child, 'close')).toEqual([2, null]);
 });
 
-test('a run whose output nobody reads ends instead of finishing its turn', async () => {
+test('a run ends early when its reader is gone', async () => {
   const child = startCli([
     ...RUN,
     '--allowedTools',
@@ -83,7 +83,7 @@ test.runIf(existsSync('/dev/full'))('a full disk is one line on stderr and exit 
   expect(said).toMatch(/^toolplane: cannot write to stdout: ENOSPC.*\n$/);
 });
 
-test('output that is read is whole', async () => {
+test('prints the complete output to a reader', async () => {
   const { stdout, code } = await runCli(['completion', 'bash']);
   expect(code).toBe(0);
   expect(stdout.length).toBeGreaterThan(500);

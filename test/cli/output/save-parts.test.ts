@@ -8,7 +8,7 @@ import { makeDirectory, safeName, saveParts } from '../../../src/cli/output/save
 describe('save parts', () => {
   const NEVER = new AbortController().signal;
 
-  test('binary content goes to new files of the directory, the rest stays', async () => {
+  test('saves binary content to new files and keeps the rest', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'toolplane-save-'));
     onTestFinished(() => rmSync(directory, { recursive: true }));
     writeFileSync(join(directory, 'shot-1.png'), 'mine');
@@ -29,7 +29,7 @@ describe('save parts', () => {
     expect(readdirSync(directory)).toHaveLength(3);
   });
 
-  test('what cannot be kept is told of, and the rest is not lost', async () => {
+  test('reports a part that cannot be saved and keeps the others', async () => {
     const image = { type: 'image', data: Buffer.from('new').toString('base64'), mimeType: 'image/png' };
     const { parts, files, faults } = await saveParts(
       partsOf([{ type: 'text', text: 'here' }, image]),
@@ -48,13 +48,13 @@ describe('save parts', () => {
     ['..', 'content'],
     ['日本', 'content'],
     ['a'.repeat(100), 'a'.repeat(60)],
-  ])('a tool named %s leads into no other directory', (name, safe) => {
+  ])('a tool named %s cannot leave the directory', (name, safe) => {
     expect(safeName(name)).toBe(safe);
   });
 
   const png = { type: 'image', data: Buffer.from('new').toString('base64'), mimeType: 'image/png' };
 
-  test('each kind of file counts on from where it was', async () => {
+  test('numbers files per extension, after existing ones', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'toolplane-save-'));
     onTestFinished(() => rmSync(directory, { recursive: true }));
     const wav = { ...png, type: 'audio', mimeType: 'audio/wav' };
@@ -69,7 +69,7 @@ describe('save parts', () => {
     ]);
   });
 
-  test('thousands of files take a try each', async () => {
+  test('saves thousands of files with one attempt each', async () => {
     const tried: string[] = [];
     const write = async (path: string) => void tried.push(path);
     await saveParts(partsOf(Array.from({ length: 3000 }, () => png)), 'd', 'shot', NEVER, write);
@@ -77,7 +77,7 @@ describe('save parts', () => {
     expect(new Set(tried).size).toBe(3000);
   });
 
-  test('who is interrupted keeps no more', async () => {
+  test('saves nothing more after an interrupt', async () => {
     const over = new AbortController();
     const tried: string[] = [];
     const write = async (path: string) => {
@@ -88,7 +88,7 @@ describe('save parts', () => {
     expect(tried).toHaveLength(2);
   });
 
-  test('a name that is taken for ever is given up when it is over', async () => {
+  test('stops searching for a free name when aborted', async () => {
     const over = new AbortController();
     let tries = 0;
     const write = () => {
@@ -106,14 +106,14 @@ describe('make directory', () => {
     return directory;
   }
 
-  test('what is missing is made, and what is there may stay', async () => {
+  test('creates missing directories and accepts existing ones', async () => {
     const path = join(root(), 'a', 'b');
     await makeDirectory(path);
     await makeDirectory(path);
     expect(statSync(path).isDirectory()).toBe(true);
   });
 
-  test('a file is not a directory, nor is anything below it', async () => {
+  test('refuses a file and a path below a file', async () => {
     const file = join(root(), 'file');
     writeFileSync(file, '');
     await expect(makeDirectory(file)).rejects.toThrow(`--output ${file} is not a directory`);

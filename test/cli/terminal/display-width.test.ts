@@ -23,7 +23,7 @@ describe('width', () => {
     ['👩‍👩‍👧x👩‍👩‍👧', 4, '👩‍👩‍👧x…'],
     ['abc', 1, '…'],
     ['abc', 0, ''],
-  ])('%j cut to %i columns is %j', (text, width, cut) => {
+  ])('%j truncated to %i columns is %j', (text, width, cut) => {
     expect(truncateToWidth(text, width)).toBe(cut);
     expect(displayWidth(cut)).toBeLessThanOrEqual(width);
   });

@@ -18,16 +18,16 @@ describe('read value', () => {
     [[' va', 'lue '], ' value '],
     [['\ufeffvalue'], '\ufeffvalue'],
     [[], ''],
-  ])('of %j the last newline is cut off', async (chunks, value) => {
+  ])('removes the trailing newline of %j', async (chunks, value) => {
     expect(await piped(...chunks)).toBe(value);
   });
 
-  test('a character that comes in two pieces is whole', async () => {
+  test('decodes a character that arrives in two chunks', async () => {
     const bytes = Buffer.from('é');
     expect(await piped(bytes.subarray(0, 1), bytes.subarray(1))).toBe('é');
   });
 
-  test('what never ends is not read to its end', async () => {
+  test('stops reading input that exceeds the limit', async () => {
     async function* endless() {
       for (;;) yield Buffer.alloc(10_000, 'x');
     }
@@ -60,7 +60,7 @@ describe('hidden line', () => {
     expect(typeHidden(NO_LINE, keys)).toMatchObject(expected);
   });
 
-  test('it makes no difference in which pieces keys come', () => {
+  test('the result does not depend on how keys are chunked', () => {
     const keys = fc.array(
       fc.constantFrom('a', 'b', '\u007f', `${ESC}[A`, `${ESC}[200~`, `${ESC}[201~`, '\n', '\u0015', '~'),
     );

@@ -18,7 +18,7 @@ function edit(options: ConstructorParameters<typeof FakeTerminal>[0] = {}) {
 }
 const text = (it: string) => ({ kind: 'text', text: it });
 
-test('a line is what was typed before Enter', async () => {
+test('returns the line that was typed before Enter', async () => {
   const { terminal, editor } = edit();
   const read = editor.read('› ', 'message');
   terminal.type('hellp\u007fo\r');
@@ -26,7 +26,7 @@ test('a line is what was typed before Enter', async () => {
   expect(terminal.printed).toContain('› ');
 });
 
-test('arrow keys bring earlier messages back, but no answers', async () => {
+test('arrow keys recall earlier messages, but not answers', async () => {
   const { terminal, editor } = edit();
   for (const [kind, typed] of [
     ['message', 'first'],
@@ -46,7 +46,7 @@ test.each([
   ['continued', 'one\\\rtwo\\\rthree\r'],
   ['pasted', `${paste('one\rtwo\rthree')}\r`],
   ['in one burst', 'one\ntwo\nthree\n'],
-])('a message of several lines, %s, comes back whole and can be changed', async (_, typed) => {
+])('a message of several lines, %s, is recalled whole and can be edited', async (_, typed) => {
   const { terminal, editor } = edit();
   for (const keys of ['before\r', typed]) {
     const read = editor.read('› ', 'message');
@@ -73,7 +73,7 @@ test('an answer equal to the last message does not remove it from the history', 
   expect(await again).toEqual(text('yes'));
 });
 
-test('Esc ends a question, and clears what is typed ahead', async () => {
+test('Esc ends a question and clears text that was typed ahead', async () => {
   const { terminal, editor, queued } = edit();
   const answer = editor.read('name: ', 'answer');
   terminal.type('a\u001b');
@@ -87,7 +87,7 @@ test('Esc ends a question, and clears what is typed ahead', async () => {
   expect(queued).toEqual([]);
 });
 
-test('a question may wait until the message that is typed is sent or cleared', async () => {
+test('a question waits until the message being typed is sent or cleared', async () => {
   const { terminal, editor } = edit();
   const { signal } = new AbortController();
   let waits = 0;
@@ -111,7 +111,7 @@ test('a backslash at the end continues the line', async () => {
   expect(await read).toEqual(text('one\ntwo'));
 });
 
-test('what is pasted is sent by Enter only, and as one message', async () => {
+test('pasted text is sent by Enter only, as one message', async () => {
   const { terminal, editor } = edit();
   const read = editor.read('› ', 'message');
   terminal.type(paste('one\rtwo\\\rthree'));
@@ -121,7 +121,7 @@ test('what is pasted is sent by Enter only, and as one message', async () => {
   expect(await sentOnTop(terminal, editor)).toEqual(text('next'));
 });
 
-test('lines that come in one burst are one message, also if the terminal marks no pastes', async () => {
+test('lines that arrive in one burst are one message without bracketed paste', async () => {
   const { terminal, editor } = edit();
   const whole = editor.read('› ', 'message');
   terminal.type('one\ntwo\n');
@@ -133,7 +133,7 @@ test('lines that come in one burst are one message, also if the terminal marks n
   expect(await rest).toEqual(text('one\ntwo'));
 });
 
-test('Ctrl-C takes one thing: the draft, then the read, and without a read whatever runs', async () => {
+test('Ctrl-C clears the draft, then ends the read, and without a read is reported', async () => {
   const { terminal, editor, strays } = edit();
   const read = editor.read('› ', 'message');
   terminal.type(`draft${CTRL_C}`);
@@ -147,14 +147,14 @@ test('Ctrl-C takes one thing: the draft, then the read, and without a read whate
   expect(strays).toEqual(['interrupted']);
 });
 
-test('Ctrl-C at a question ends it, whatever was typed', async () => {
+test('Ctrl-C ends a question regardless of typed text', async () => {
   const { terminal, editor } = edit();
   const read = editor.read('allow? ', 'answer');
   terminal.type(`y${CTRL_C}`);
   expect(await read).toEqual({ kind: 'interrupted' });
 });
 
-test('Ctrl-D ends every read, now and later', async () => {
+test('Ctrl-D ends the pending read and all later ones', async () => {
   const { terminal, editor } = edit();
   const read = editor.read('› ', 'message');
   terminal.type(CTRL_D);
@@ -162,7 +162,7 @@ test('Ctrl-D ends every read, now and later', async () => {
   expect(await editor.read('› ', 'message')).toEqual({ kind: 'ended' });
 });
 
-test('what is typed while nobody reads is no answer to a question that comes later', async () => {
+test('text typed before a question is not used as its answer', async () => {
   const { terminal, editor } = edit();
   terminal.type('y\ry');
   const answer = editor.read('allow? ', 'answer');
@@ -173,7 +173,7 @@ test('what is typed while nobody reads is no answer to a question that comes lat
   expect(await draft).toEqual(text('y\nyes'));
 });
 
-test('a whole line typed while nobody reads is the next message, and no answer either', async () => {
+test('a line entered before a read becomes the next message, not an answer', async () => {
   const { terminal, editor } = edit();
   terminal.type('y\r');
   await setImmediate();
@@ -183,7 +183,7 @@ test('a whole line typed while nobody reads is the next message, and no answer e
   expect(await editor.read('› ', 'message')).toEqual(text('y'));
 });
 
-test('what is typed while there is no read is shown apart, and at the next prompt', async () => {
+test('text typed without a read is shown on its own line and at the next prompt', async () => {
   const { terminal, editor, queued } = edit();
   terminal.type('early');
   await terminal.until('queue › ');
@@ -195,7 +195,7 @@ test('what is typed while there is no read is shown apart, and at the next promp
   expect(queued).toEqual([]);
 });
 
-test('a line sent while there is no read is queued and echoed when it is read', async () => {
+test('a line entered without a read is queued and echoed when it is read', async () => {
   const { terminal, editor, queued } = edit();
   terminal.type('one\\\rtwo\r');
   await terminal.until('… ');
@@ -205,7 +205,7 @@ test('a line sent while there is no read is queued and echoed when it is read', 
   await terminal.until('› one\n… two\n');
 });
 
-test('dropped messages are not read any more', async () => {
+test('dropped messages are not read', async () => {
   const { terminal, editor } = edit();
   terminal.type('one\r');
   await setImmediate();
@@ -216,7 +216,7 @@ test('dropped messages are not read any more', async () => {
   expect(await read).toEqual(text('two'));
 });
 
-test('a question that comes while a message is typed gives the draft back', async () => {
+test('a draft is restored after a question interrupts it', async () => {
   const { terminal, editor } = edit();
   const message = editor.read('› ', 'message');
   terminal.type('half a');
@@ -231,7 +231,7 @@ test('a question that comes while a message is typed gives the draft back', asyn
   expect(await message).toEqual(text('half a thought'));
 });
 
-test('a question that is withdrawn ends by itself', async () => {
+test('a withdrawn question ends its read', async () => {
   const { terminal, editor } = edit();
   const withdrawn = new AbortController();
   const answer = editor.read('allow? ', 'answer', withdrawn.signal);
@@ -242,7 +242,7 @@ test('a question that is withdrawn ends by itself', async () => {
   expect(await sentOnTop(terminal, editor)).toEqual(text('next'));
 });
 
-test('a prompt of a server is neutralised', async () => {
+test('prompts from servers are sanitized', async () => {
   const { terminal, editor } = edit();
   const read = editor.read('\u001b[2Jname: ', 'answer');
   await terminal.until('␛[2Jname: ');
@@ -250,7 +250,7 @@ test('a prompt of a server is neutralised', async () => {
   await read;
 });
 
-test('what is printed meanwhile stands above what is typed', async () => {
+test('output is printed above the text being typed', async () => {
   const { terminal, editor } = edit();
   const read = editor.read('› ', 'message');
   terminal.type('half');
@@ -261,7 +261,7 @@ test('what is printed meanwhile stands above what is typed', async () => {
   expect(await read).toEqual(text('half'));
 });
 
-test('through a pipe every line is a message, in order, then comes the end', async () => {
+test('from a pipe, each line is a message in order, followed by the end', async () => {
   const { terminal, editor } = edit({ isInteractive: false });
   terminal.input.end('one\ntwo\\\n');
   expect(await editor.read('› ', 'message')).toEqual(text('one'));

@@ -16,17 +16,17 @@ describe('sanitize', () => {
     ['tag characters', 'x\u{e0041}', 'x<U+E0041>'],
     ['half a surrogate pair', 'x\ud83d', 'x\ufffd'],
     ['a NUL and a shift out', '\u0000\u000e', '␀␎'],
-  ])('%s can be seen and does nothing', (_, hostile, harmless) => {
+  ])('%s is replaced by visible characters', (_, hostile, harmless) => {
     expect(sanitize(hostile)).toBe(harmless);
   });
 
-  test('ordinary text stays as it is: newlines, tabs, scripts, emoji of several parts', () => {
+  test('keeps ordinary text: newlines, tabs, scripts, composed emoji', () => {
     const text = 'one\n\ttwo — Grüße, 漢字, עברית, 👩‍👩‍👧, é';
     expect(sanitize(text)).toBe(text);
     expect(sanitize('dos\r\nlines\r\n')).toBe('dos\nlines\n');
   });
 
-  test('whatever comes, in whatever pieces, no control character leaves', () => {
+  test('no control character passes, in whatever chunks it arrives', () => {
     const text = fc.array(
       fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('\u001b', '[', '2J', '\u009b', '\r', '\u0007')),
     );
@@ -38,7 +38,7 @@ describe('sanitize', () => {
     );
   });
 
-  test('one line is one line', () => {
+  test('sanitizeLine joins text to one line', () => {
     expect(sanitizeLine('  a\n\tb\r\n  c\u2028d\u001b[A ')).toBe('a b c d␛[A');
   });
 });

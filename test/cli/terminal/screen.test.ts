@@ -10,7 +10,7 @@ function screenOf(options = {}) {
   return { terminal, screen: new Screen(terminal) };
 }
 
-test('a line begins on a line of its own, a flow goes on', () => {
+test('starts a line on its own row and continues a flow', () => {
   const { terminal, screen } = screenOf();
   screen.print([{ kind: 'flow', text: 'a' }, { kind: 'flow', text: 'b' }, line('c'), line('d')]);
   screen.print([
@@ -23,7 +23,7 @@ test('a line begins on a line of its own, a flow goes on', () => {
   expect(terminal.printed).toBe('ab\nc\nd\ne\nf\n');
 });
 
-test('the status goes before the next thing, and is not longer than a row', () => {
+test('removes the status line before other output and truncates it to one row', () => {
   const { terminal, screen } = screenOf({ columns: 10 });
   screen.status('thinking for long');
   screen.status('thinking\non');
@@ -31,7 +31,7 @@ test('the status goes before the next thing, and is not longer than a row', () =
   expect(terminal.printed).toBe(`${CLEAR}thinking…${CLEAR}thinking…${CLEAR}c\n`);
 });
 
-test('no status in the middle of a text, nor where nobody looks', () => {
+test('shows no status line within a text or without a terminal', () => {
   const { terminal, screen } = screenOf();
   screen.print([{ kind: 'flow', text: 'a' }]);
   screen.status('thinking');

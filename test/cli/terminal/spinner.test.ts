@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { formatProgress, frame, Spinner } from '../../../src/cli/terminal/spinner.ts';
 import { FakeTerminal } from '../support/fake-terminal.ts';
 
-test('it tells what is waited for, turns, and leaves no trace', () => {
+test('shows the text, animates, and clears the line at the end', () => {
   const terminal = new FakeTerminal();
   using spinner = new Spinner(terminal);
   let text = 'connecting 0 of 2: a, b';
@@ -17,7 +17,7 @@ test('it tells what is waited for, turns, and leaves no trace', () => {
   );
 });
 
-test('what is over soon does not flicker', () => {
+test('short work shows no spinner', () => {
   const terminal = new FakeTerminal();
   const spinner = new Spinner(terminal);
   spinner.show(() => 'connecting');
@@ -27,7 +27,7 @@ test('what is over soon does not flicker', () => {
   expect(terminal.printed).toBe('');
 });
 
-test('the next thing that is waited for has its own patience', () => {
+test('the delay applies to each show() separately', () => {
   const terminal = new FakeTerminal();
   using spinner = new Spinner(terminal);
   spinner.show(() => 'connecting');
@@ -61,7 +61,7 @@ test('a pause clears the line and shows it again afterwards, unless the spinner 
   expect(terminal.printed).toBe(`${cleared}\r\u001b[2K⠙ calling\r\u001b[2K`);
 });
 
-test('without a terminal nothing is ever written', () => {
+test('writes nothing without a terminal', () => {
   const terminal = new FakeTerminal({ isInteractive: false });
   using spinner = new Spinner(terminal);
   spinner.show(() => 'connecting');

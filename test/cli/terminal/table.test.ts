@@ -62,7 +62,7 @@ test.each([
   expect(table(rows, { columns: undefined, ...layout })).toEqual(lines);
 });
 
-test('whatever cells say, a line has its width and nothing but text', () => {
+test('lines keep their width and contain no control characters', () => {
   const cell = fc.string({ unit: 'binary', maxLength: 30 });
   fc.assert(
     fc.property(

@@ -13,7 +13,7 @@ import {
   withHost,
 } from '../../host/with-host.ts';
 import { endLine, partsText, resultParts } from '../../output/content-parts.ts';
-import { CommandFailed, ExitCode, UsageError } from '../../output/failure.ts';
+import { CommandFailed, exitWith, UsageError } from '../../output/failure.ts';
 import { jsonDocument } from '../../output/format.ts';
 import { makeDirectory, saveParts } from '../../output/save-parts.ts';
 import { convertArguments } from './convert-arguments.ts';
@@ -87,8 +87,7 @@ export function defineCall(command: Command): void {
           ...(values.output !== undefined && { directory: values.output }),
           ...(values.timeout !== undefined && { timeoutMs: values.timeout }),
         } as const;
-        const code = await startCall(request, process.env);
-        if (code !== 0) throw new ExitCode(code);
+        exitWith(await startCall(request, process.env));
       },
     );
 }
@@ -105,7 +104,7 @@ export type CallRequest = NamedServers & {
   readonly timeoutMs?: number;
 };
 
-/** `toolplane call`; gives its exit code. */
+/** Runs `toolplane call`; returns its exit code. */
 export function startCall(request: CallRequest, env: NodeJS.ProcessEnv): Promise<number> {
   return withHost({ ...request, elicitation: answerElicitation }, env, async (connected) => {
     requireServers(connected);

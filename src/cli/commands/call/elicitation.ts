@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { HostAnswer } from '../../../host/host-options.ts';
-import type { ElicitationRequest, ElicitationResult } from '../../../sdk/options/options.ts';
-import { askElicitation } from '../../chat/elicitation.ts';
+import type { ElicitationRequest } from '../../../sdk/options/options.ts';
+import { elicitationAsker } from '../../chat/elicitation.ts';
 import { Questions } from '../../chat/questions.ts';
 import type { Connected } from '../../host/with-host.ts';
 import type { ReadEnd } from '../../terminal/line-editor.ts';
@@ -44,18 +44,10 @@ export function answerElicitation(
     print,
     command: async (text) => print([line(`Unknown command ${text}. ${COMMANDS}`)]),
   });
-  const muted = new Set<string>();
-  return async (params, { server, signal }): Promise<ElicitationResult> => {
-    const request = { ...params, serverName: server, message: textOf(params.message) } as ElicitationRequest;
-    const answer = await questions.hold(async (asking): Promise<ElicitationResult> => {
-      if (muted.has(server)) return { action: 'decline' };
-      using _pause = spinner.pause();
-      const end = await askElicitation(request, asking);
-      if (end !== 'mute') return end;
-      muted.add(server);
-      return { action: 'decline' };
-    }, signal);
-    return answer ?? { action: 'cancel' };
+  const ask = elicitationAsker(questions, { pause: () => spinner.pause() });
+  return async (params, { server, signal }) => {
+    const request = { ...params, serverName: server, message: textOf(params.message) };
+    return ask(request as ElicitationRequest, signal);
   };
 }
 

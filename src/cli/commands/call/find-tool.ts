@@ -1,4 +1,4 @@
-import { nearest } from '../../../base/text/nearest.ts';
+import { didYouMean } from '../../../base/text/nearest.ts';
 import type { HostTool } from '../../../host/host-options.ts';
 import { isIncluded, toolFilterOf } from '../../../mcp/discovery/tool-filter.ts';
 import { isAliasOf } from '../../../pool/unique-names.ts';
@@ -67,8 +67,7 @@ export function findTool(
       `server ${server} lists "${own}", but it cannot be called: ${fault}; report this to the server’s author`,
     );
   }
-  const closest = nearest(own, names);
-  const hint = closest === undefined ? '' : `; did you mean "${closest}"?`;
+  const hint = didYouMean(own, names);
   throw new UsageError(`server ${server} has no tool "${own}"${hint} (available: ${formatNames(names)})`);
 }
 

@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv';
 import { jsonText } from '../../../agent/results/tool-result.ts';
 import { isRecord } from '../../../base/json-value.ts';
 import { truncate } from '../../../base/text/display-text.ts';
-import { nearest } from '../../../base/text/nearest.ts';
+import { didYouMean } from '../../../base/text/nearest.ts';
 import { stepInto } from '../../../pool/schema/references.ts';
 import type { JsonSchema } from '../../../protocol/mcp.ts';
 import { formatChoices, formatTypes, SchemaForms } from './schema-forms.ts';
@@ -62,9 +62,8 @@ export function unknownArguments(value: unknown, declared: SchemaForms, at = '')
 }
 
 function formatUnknown(at: string, name: string, names: readonly string[] = []): string {
-  const closest = nearest(name, names);
   const accepted = names.length === 0 ? 'no arguments' : names.join(', ');
-  const hint = closest === undefined ? ` (accepted: ${accepted})` : `; did you mean "${closest}"?`;
+  const hint = didYouMean(name, names) || ` (accepted: ${accepted})`;
   return `${prefix(at)}unknown argument "${name}"${hint}`;
 }
 

@@ -5,7 +5,7 @@ import { resolveTool } from '../../../config/explain/resolve-tool.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
 import { addJsonFlag, collect, formatOf, settingSources } from '../../flags/flag-values.ts';
 import { freshConfiguration, inSession, type Session, withObserved } from '../../mcp/session.ts';
-import { ExitCode, UsageError } from '../../output/failure.ts';
+import { exitWith, UsageError } from '../../output/failure.ts';
 import {
   BUILT_IN_NAMES,
   type ExplainRequest,
@@ -117,8 +117,7 @@ async function run(
     format: formatOf(values),
     ...(permissionMode && { mode: permissionMode }),
   };
-  const code = await startExplain(request, process.env);
-  if (code !== 0) throw new ExitCode(code);
+  exitWith(await startExplain(request, process.env));
 }
 
 function readInput(text: string): Readonly<Record<string, unknown>> {

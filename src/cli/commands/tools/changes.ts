@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { nearest } from '../../../base/text/nearest.ts';
+import { didYouMean } from '../../../base/text/nearest.ts';
 import { openPins, type Pins } from '../../../pool/pinning/pins.ts';
 import type { ToolChange } from '../../../pool/pinning/tool-change.ts';
 
 import { homeDirectory } from '../../host/with-host.ts';
-import { errorDocument, UsageError } from '../../output/failure.ts';
+import { reportFailure, UsageError } from '../../output/failure.ts';
 import { joinLines, jsonDocument, pluralize } from '../../output/format.ts';
 import { type Output, processOutput } from '../../output/output.ts';
 import { table } from '../../terminal/table.ts';
@@ -25,9 +25,7 @@ export async function startChanges(request: ChangesRequest, env: NodeJS.ProcessE
     mustWait(pins.all(), request);
   } catch (cause) {
     if (!(cause instanceof UsageError)) throw cause;
-    for (const line of cause.lines) output.report(line);
-    if (request.format === 'json') await output.print(jsonDocument(errorDocument(cause)));
-    return 2;
+    return reportFailure(cause, output, request.format);
   }
   const accepted = pins.accept(request.server, request.tool);
   const text = () => joinLines(changeTable(accepted, output.columns, 'accepted '));
@@ -73,9 +71,7 @@ function mustWait(
 const LOOK = '; toolplane tools checks for changes';
 
 function hint(word: string, known: readonly string[]): string {
-  const closest = nearest(word, known);
-  if (closest !== undefined) return `; did you mean "${closest}"?`;
-  return known.length > 0 ? ` (known: ${known.join(', ')})` : '';
+  return didYouMean(word, known) || (known.length > 0 ? ` (known: ${known.join(', ')})` : '');
 }
 
 /** The differences from accepted definitions, one per line, below server and tool. */

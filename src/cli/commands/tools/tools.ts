@@ -15,7 +15,7 @@ import {
 } from '../../flags/server-flags.ts';
 import { type NamedServers, namedServers } from '../../host/named-servers.ts';
 import { type Connected, changedTools, reportFailures, withHost } from '../../host/with-host.ts';
-import { ExitCode } from '../../output/failure.ts';
+import { exitWith } from '../../output/failure.ts';
 import { joinLines, jsonDocument } from '../../output/format.ts';
 import { startChanges } from './changes.ts';
 import { type Match, serverReports, type ToolsReport, totalsOf } from './report.ts';
@@ -75,11 +75,8 @@ export function defineTools(command: Command): void {
     .action(async (args: string[], values: Values, command: Command) => {
       const action = parseAction(command, args, ACTIONS);
       refuseIdle(command, action, values);
-      const code =
-        action === 'accept' || values.changed
-          ? await changes(args, values, command)
-          : await list(values, command);
-      if (code !== 0) throw new ExitCode(code);
+      const isOffline = action === 'accept' || values.changed;
+      exitWith(await (isOffline ? changes(args, values, command) : list(values, command)));
     });
 }
 

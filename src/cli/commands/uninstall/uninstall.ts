@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { cliContext } from '../../host/config-context.ts';
-import { ExitCode, errorDocument, formatFailure } from '../../output/failure.ts';
+import { exitWith, reportFailure } from '../../output/failure.ts';
 import { formatBytes, joinLines, jsonDocument, pluralize } from '../../output/format.ts';
 import { type Output, processOutput } from '../../output/output.ts';
 import { table } from '../../terminal/table.ts';
@@ -45,8 +45,7 @@ export function defineUninstall(command: Command): void {
     .option('--json', 'print one JSON document; never ask')
     .addHelpText('after', HELP)
     .action(async (options: Options) => {
-      const code = await startUninstall(options, process.env);
-      if (code !== 0) throw new ExitCode(code);
+      exitWith(await startUninstall(options, process.env));
     });
 }
 
@@ -55,9 +54,7 @@ async function startUninstall(options: Options, env: NodeJS.ProcessEnv): Promise
   try {
     return await uninstall(options, cliContext(env).home, output);
   } catch (cause) {
-    for (const line of formatFailure(cause)) output.report(line);
-    if (options.json) await output.print(jsonDocument(errorDocument(cause)));
-    return 1;
+    return reportFailure(cause, output, options.json ? 'json' : 'text');
   }
 }
 

@@ -52,13 +52,13 @@ async function confine(agent: string, root: string): Promise<void> {
   await writeFile(agent, script);
 }
 
-test('the file is what the package says', async () => {
+test('package.json names the executable', async () => {
   const { bin, files } = JSON.parse(await readFile(join(dirname(AGENT), '../package.json'), 'utf8'));
   expect(bin['toolplane-agent']).toBe('bin/toolplane-agent');
   expect(files).toContain('bin');
 });
 
-test('an old Node on the PATH is passed over for a modern one behind it', async () => {
+test('skips an old Node on the PATH for a newer one after it', async () => {
   const { root, agent } = await place({ 'old/node': 'v18.20.0', 'new/node': 'v22.19.0' });
   const PATH = `${root}/old:${root}/new`;
   const main = join(root, 'node_modules/toolplane/dist/cli/main.js');
@@ -69,13 +69,13 @@ test('an old Node on the PATH is passed over for a modern one behind it', async 
   });
 });
 
-test.each(USUAL_PLACES)('with only old ones on the PATH, %s is looked for', async (path) => {
+test.each(USUAL_PLACES)('with only old versions on the PATH, searches %s', async (path) => {
   const { root, agent } = await place({ 'old/node': 'v18.20.0', [path]: 'v22.19.0' });
   await confine(agent, root);
   expect((await run(agent, { PATH: join(root, 'old') })).stdout).toMatch(/^v22\.19\.0: /);
 });
 
-test('only old ones: one line that says what to do, exit code 1', async () => {
+test('with only old versions, prints one line with the remedy and exits with 1', async () => {
   const { root, agent } = await place({
     'old/node': 'v18.20.0',
     'odd/node': 'what?',
@@ -95,12 +95,12 @@ test('only old ones: one line that says what to do, exit code 1', async () => {
 test.each([
   ['the package beside it', 'node_modules/node/bin/node'],
   ['a package of its own', 'node_modules/toolplane/node_modules/node/bin/node'],
-])('the node package comes before the PATH: %s', async (_, path) => {
+])('prefers the node package to the PATH: %s', async (_, path) => {
   const { root, agent } = await place({ [path]: 'v24.0.0', 'path/node': 'v23.0.0' });
   expect((await run(agent, { PATH: `${root}/path` })).stdout).toMatch(/^v24\.0\.0: /);
 });
 
-test('TOOLPLANE_NODE comes first, by path or by name', async () => {
+test('TOOLPLANE_NODE takes precedence, by path or by name', async () => {
   const { root, agent } = await place({
     'node_modules/node/bin/node': 'v24.0.0',
     'mine/my-node': 'v25.1.0',
@@ -111,20 +111,17 @@ test('TOOLPLANE_NODE comes first, by path or by name', async () => {
   expect(byName.stdout).toMatch(/^v25\.1\.0: /);
 });
 
-test.each(['v18.0.0', 'nonsense'])(
-  'a TOOLPLANE_NODE that says %s is not replaced by another',
-  async (version) => {
-    const { root, agent } = await place({ 'node_modules/node/bin/node': 'v24.0.0', 'mine/node': version });
-    expect(await run(agent, { TOOLPLANE_NODE: `${root}/mine/node` })).toEqual({
-      code: 1,
-      stdout: '',
-      stderr:
-        'toolplane-agent: TOOLPLANE_NODE is not a Node of version 22.19 or newer: set it to the path of one\n',
-    });
-  },
-);
+test.each(['v18.0.0', 'nonsense'])('an unusable TOOLPLANE_NODE (%s) is an error', async (version) => {
+  const { root, agent } = await place({ 'node_modules/node/bin/node': 'v24.0.0', 'mine/node': version });
+  expect(await run(agent, { TOOLPLANE_NODE: `${root}/mine/node` })).toEqual({
+    code: 1,
+    stdout: '',
+    stderr:
+      'toolplane-agent: TOOLPLANE_NODE is not a Node of version 22.19 or newer: set it to the path of one\n',
+  });
+});
 
-test('the home of nvm is looked into', async () => {
+test('searches the nvm directory', async () => {
   const { root, agent } = await place({
     'home/.nvm/versions/node/v18.1.0/bin/node': 'v18.1.0',
     'home/.nvm/versions/node/v99.0.0/bin/node': 'v99.0.0',
@@ -133,7 +130,7 @@ test('the home of nvm is looked into', async () => {
   expect((await run(agent, { HOME: `${root}/home` })).stdout).toMatch(/^v99\.0\.0: /);
 });
 
-test('links are followed to the package, one after the other', async () => {
+test('follows a chain of links to the package', async () => {
   const { root, agent } = await place({ 'node_modules/node/bin/node': 'v24.0.0' }, 'src/cli/main.ts');
   await mkdir(join(root, 'node_modules/.bin'));
   await symlink('../toolplane/bin/toolplane-agent', join(root, 'node_modules/.bin/toolplane-agent'));

@@ -31,7 +31,7 @@ const calc = () =>
     ],
   });
 
-test('a tool of its program is called by the model behind the Messages API', async () => {
+test('the model calls a tool of the program through the Messages API', async () => {
   await using world = await openAgentWorld([toolUse('mcp__calc__add', { a: 2, b: 40 }), text('It is 42.')]);
   const messages = await run('What is 2 + 40?', {
     cwd: world.cwd,
@@ -58,7 +58,7 @@ test('a tool of its program is called by the model behind the Messages API', asy
   ]);
 });
 
-test('offline, with its permission callback', async () => {
+test('works offline with the permission callback', async () => {
   await using world = await openAgentWorld();
   const messages = await run('call add with {"a": 1, "b": 2}', {
     cwd: world.cwd,

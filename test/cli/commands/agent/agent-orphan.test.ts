@@ -5,7 +5,7 @@ import { text, toolUse } from '../../../support/model-api/model-reply.ts';
 import { AGENT } from '../../../support/setup/built-package.ts';
 import { openAgentWorld } from '../../support/agent-world.ts';
 
-test('an agent whose program has died ends, though a command of its runs silently', async () => {
+test('the agent ends after its program died, even while a silent command runs', async () => {
   await using world = await openAgentWorld([
     toolUse('Bash', { command: 'echo on; sleep 300' }),
     text('never'),

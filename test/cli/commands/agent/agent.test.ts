@@ -24,7 +24,7 @@ const ownAgent = ({ cwd, env }: AgentWorld, more: Options = {}): Options => ({
 
 const PROMPT = `${JSON.stringify({ type: 'user', message: { role: 'user', content: 'list tools' } })}\n`;
 
-test('our SDK drives it: tools of the program and of a server process, allowed by flags', async () => {
+test('serves the SDK: tools of the program and of a server process, allowed by flags', async () => {
   await using world = await openAgentWorld([
     toolUse('mcp__calc__add', { a: 2, b: 40 }),
     toolUse('mcp__files__pid', {}),
@@ -52,7 +52,7 @@ test('our SDK drives it: tools of the program and of a server process, allowed b
   await gone(numberIn(pid));
 });
 
-test('a turn that runs when the input ends is told to its end', async () => {
+test('completes a running turn after the input ends', async () => {
   const held = Promise.withResolvers<void>();
   await using world = await openAgentWorld([after(held.promise, text('Late, but here.'))]);
   const child = spawn(AGENT, [], { cwd: world.cwd, env: world.env, stdio: ['pipe', 'pipe', 'inherit'] });
@@ -64,7 +64,7 @@ test('a turn that runs when the input ends is told to its end', async () => {
   expect(last).toMatchObject({ type: 'result', subtype: 'success', result: 'Late, but here.' });
 });
 
-test('a command the model runs does not find the key of the model', async () => {
+test('commands of the model do not see the API key', async () => {
   await using world = await openAgentWorld([toolUse('Bash', { command: 'env' }), text('Done.')]);
   await collect(query({ prompt: 'go', options: ownAgent(world, { allowedTools: ['Bash'] }) }));
   const [seen] = world.api.requests.flatMap(toolResults);
@@ -72,7 +72,7 @@ test('a command the model runs does not find the key of the model', async () => 
   expect(JSON.stringify(seen)).not.toContain('dummy');
 });
 
-test('what no rule allows is asked of canUseTool', async () => {
+test('asks canUseTool for calls that no rule allows', async () => {
   await using world = await openAgentWorld([toolUse('mcp__calc__now', {}), text('ok')]);
   const calc = toolServer('calc').tool('now', 'Tells the time', {}, () => 'noon');
   const asked: string[] = [];
@@ -85,7 +85,7 @@ test('what no rule allows is asked of canUseTool', async () => {
   expect(world.api.requests.flatMap(toolResults)).toMatchObject([{ content: 'not today', isError: true }]);
 });
 
-test('--model rehearsal needs nothing', async () => {
+test('--model rehearsal needs no key', async () => {
   await using world = await openAgentWorld();
   const env = { HOME: world.cwd, PATH: '', TOOLPLANE_NODE: process.execPath };
   const options = ownAgent(world, { env, model: 'rehearsal', tools: [] });
@@ -93,7 +93,7 @@ test('--model rehearsal needs nothing', async () => {
   expect(messages.at(-1)).toMatchObject({ subtype: 'success', result: 'I was given no tools.' });
 });
 
-test('without a model it starts, and the turn says what was looked for', async () => {
+test('starts without a model; the turn names the settings that were checked', async () => {
   await using world = await openAgentWorld();
   const running = query({
     prompt: 'hi',
@@ -111,7 +111,7 @@ test('without a model it starts, and the turn says what was looked for', async (
   });
 });
 
-test('an option it does not support fails the query with its words', async () => {
+test("an unsupported option fails the query with the agent's message", async () => {
   await using world = await openAgentWorld();
   const reading = collect(query({ prompt: 'hi', options: ownAgent(world, { maxBudgetUsd: 1 }) }));
   await expect(reading).rejects.toMatchObject({
@@ -120,7 +120,7 @@ test('an option it does not support fails the query with its words', async () =>
   });
 });
 
-test('closed in the middle of a turn, it leaves no process behind', async () => {
+test('leaves no process behind when closed during a turn', async () => {
   const never = Promise.withResolvers<void>();
   await using world = await openAgentWorld((_, n) =>
     n === 1 ? toolUse('mcp__files__pid', {}) : after(never.promise, text('too late')),
@@ -143,7 +143,7 @@ test('closed in the middle of a turn, it leaves no process behind', async () => 
   never.resolve();
 });
 
-test('flags that are wrong: one line on stderr, exit code 2, nothing on stdout', async () => {
+test('invalid flags: one line on stderr, exit code 2, nothing on stdout', async () => {
   expect(await runCli(['agent', '--modle=x', '--max-turns', '0'], PROMPT)).toEqual({
     code: 2,
     stdout: '',
@@ -152,23 +152,23 @@ test('flags that are wrong: one line on stderr, exit code 2, nothing on stdout',
   });
 });
 
-test('flags are its own, also those that the command has elsewhere', async () => {
+test('agent flags take precedence over flags of the command', async () => {
   const { code, stderr } = await runCli(['agent', '--model', 'rehearsal', '-V', '--', 'x']);
   expect(code).toBe(2);
   expect(stderr).toContain('unknown flag -V');
 });
 
-test('its help tells of every flag', async () => {
+test('the help lists every flag', async () => {
   const { code, stdout } = await runCli(['agent', '--help']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/--permission-mode +one of default, acceptEdits/);
 });
 
-test('no input: it ends at once, exit code 0', async () => {
+test('without input, exits immediately with 0', async () => {
   expect(await runCli(['agent', '--model=rehearsal'])).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
-test('a line that is no JSON is told and skipped', async () => {
+test('reports and skips a line that is not JSON', async () => {
   const agent = start();
   agent.stdin.write(`what?\n${PROMPT}`);
   await resultOf(agent);
@@ -180,7 +180,7 @@ test('a line that is no JSON is told and skipped', async () => {
   });
 });
 
-test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)('%s ends what it runs', async (signal) => {
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)('%s ends running commands', async (signal) => {
   const { hold, started, ended } = lifeline();
   const content = `Call Bash with ${JSON.stringify({ command: `${hold} sleep 600` })}`;
   const agent = start('--allowedTools', 'Bash');
@@ -191,7 +191,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)('%s ends what it 
   await Promise.all([ended, once(agent, 'exit')]);
 });
 
-test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s closes it cleanly', async (signal) => {
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends the agent cleanly', async (signal) => {
   const agent = start();
   agent.stdin.write(PROMPT);
   await resultOf(agent);

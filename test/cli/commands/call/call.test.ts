@@ -17,7 +17,7 @@ describe('call', () => {
     return directory;
   }
 
-  test('a published server is called by words that its schema types', async () => {
+  test('converts arguments by the schema of a published server', async () => {
     const call = ['call', '--mcp-config', config({ everything: EVERYTHING }), 'everything', 'get-sum'];
     expect(await runCli([...call, 'a=2', 'b=40'])).toEqual({
       code: 0,
@@ -26,7 +26,7 @@ describe('call', () => {
     });
   });
 
-  test('a file is read where it is named so, and goes where it is told to', async () => {
+  test('key=@file passes the content of the file', async () => {
     const directory = newDirectory();
     const text = join(directory, 'text.txt');
     writeFileSync(text, 'from a file\n');
@@ -37,7 +37,7 @@ describe('call', () => {
     expect({ code, written: readFileSync(path, 'utf8') }).toEqual({ code: 0, written: 'from a file\n' });
   });
 
-  test('no name of an argument changes where the call goes', async () => {
+  test('argument names cannot change the target of the call', async () => {
     const names = [
       '__proto__=1',
       'server=broken',
@@ -54,25 +54,25 @@ describe('call', () => {
     );
   });
 
-  test('an object through stdin, with words on top', async () => {
+  test('adds words to an object from stdin', async () => {
     const { stdout } = await runCli([...ODD, 'typed', '-', 'tags=b'], '{"count":1,"tags":["a"]}');
     expect(stdout).toBe('{"count":1,"tags":["b"]}\n');
   });
 
   test.each([
-    ['text as it is, every byte', ['paint'], { code: 0, stdout: 'plain \u001b[31mred\n', stderr: '' }],
+    ['text unchanged', ['paint'], { code: 0, stdout: 'plain \u001b[31mred\n', stderr: '' }],
     [
-      'structured content where there is no text',
+      'structured content if there is no text',
       ['structured'],
       { code: 0, stdout: '{\n  "total": 2\n}\n', stderr: '' },
     ],
     [
-      'a failure of the tool: on stderr, harmless',
+      'a failure of the tool on stderr, sanitized',
       ['fail'],
       { code: 1, stdout: '', stderr: 'toolplane: fail failed: it broke ␛[31mred\n' },
     ],
     [
-      'a refusal of the server',
+      'an error of the server',
       ['refuse'],
       { code: 1, stdout: '', stderr: 'toolplane: server odd: not for you\n' },
     ],
@@ -80,7 +80,7 @@ describe('call', () => {
     expect(await runCli([...ODD, ...words])).toEqual(printed);
   });
 
-  test('--json prints the result as it came, also that of a failure', async () => {
+  test('--json prints the result as received, also of a failure', async () => {
     const { code, stdout } = await runCli([...ODD, 'fail', '--json']);
     expect({ code, result: JSON.parse(stdout) }).toEqual({
       code: 1,
@@ -88,7 +88,7 @@ describe('call', () => {
     });
   });
 
-  test('--output keeps binary content in files', async () => {
+  test('--output saves binary content to files', async () => {
     const directory = join(newDirectory(), 'new');
     const { stdout } = await runCli([...ODD, 'picture', '--output', directory]);
     const path = join(directory, 'picture-1.png');
@@ -107,7 +107,7 @@ describe('call', () => {
       ['typed', 'tags:=5', 'tag=a'],
       /^toolplane: odd typed: unknown argument "tag"; did you mean "tags"\?\ntoolplane: odd typed: missing argument "count" \(an integer\)\ntoolplane: odd typed: tags: must be a list, not 5\n$/,
     ],
-  ])('%s is exit code 2, before anything is called', async (_, words, message) => {
+  ])('%s is exit code 2 without a call', async (_, words, message) => {
     const { code, stdout, stderr } = await runCli([...ODD, ...words]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(message);
@@ -117,7 +117,7 @@ describe('call', () => {
     ['a name it does not declare', ['dryRn=true'], 'unknown argument "dryRn"; did you mean "dryRun"?'],
     ['a type within a list', ['edits:=[{"to":5}]'], 'edits[0].to: must be a string, not 5'],
     ['what is missing within a list', ['edits:=[{}]'], 'edits[0]: missing argument "to" (a string)'],
-  ])('%s keeps a call from being made, unless it is to be unchecked', async (_, words, fault) => {
+  ])('%s prevents the call unless --unchecked is given', async (_, words, fault) => {
     const heard = join(newDirectory(), 'heard');
     const call = ['call', '--mcp-config', config({ odd: odd({ HEARD: heard }) }), 'odd', 'edit', ...words];
     const told = `toolplane: odd edit: ${fault}\n`;
@@ -127,7 +127,7 @@ describe('call', () => {
     expect(unchecked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^edited \{/), stderr: told });
   });
 
-  test('a directory that cannot be used is told before the call', async () => {
+  test('an unusable --output directory is reported before the call', async () => {
     const directory = newDirectory();
     const [heard, file] = [join(directory, 'heard'), join(directory, 'afile')];
     writeFileSync(file, '');
@@ -145,7 +145,7 @@ describe('call', () => {
     expect(readFileSync(heard, 'utf8')).not.toContain('tools/call');
   });
 
-  test('--output with --json keeps files too, and names them', async () => {
+  test('--output with --json saves files and lists their paths', async () => {
     const directory = newDirectory();
     const { code, stdout } = await runCli([...ODD, 'picture', '--json', '-o', directory]);
     const path = join(directory, 'picture-1.png');
@@ -153,7 +153,7 @@ describe('call', () => {
     expect(readFileSync(path, 'utf8')).toBe('pixels');
   });
 
-  test('an unknown server is exit code 2, one that fails 1', async () => {
+  test('an unknown server is exit code 2, a failed server 1', async () => {
     const servers = ['call', '--mcp-config', config({ broken: BROKEN })];
     const unknown = await runCli([...servers, 'brokn', 'x']);
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "broken"?') });
@@ -164,7 +164,7 @@ describe('call', () => {
     });
   });
 
-  test('--timeout cancels the call, and the server hears of it', async () => {
+  test('--timeout cancels the call and notifies the server', async () => {
     const heard = join(newDirectory(), 'heard');
     const call = [
       'call',
@@ -183,7 +183,7 @@ describe('call', () => {
     expect(readFileSync(heard, 'utf8')).toMatch(/tools\/call\nnotifications\/cancelled\n/);
   });
 
-  test.runIf(hasScript)('in a real terminal: how far a call is, and Ctrl-C cancels it', async () => {
+  test.runIf(hasScript)('in a terminal, shows progress, and Ctrl-C cancels the call', async () => {
     const heard = join(newDirectory(), 'heard');
     const terminal = new TerminalProcess([
       'call',
@@ -199,7 +199,7 @@ describe('call', () => {
     expect(existsSync(heard) && readFileSync(heard, 'utf8')).toContain('notifications/cancelled');
   });
 
-  test.runIf(hasScript)('in a real terminal text is shown without its commands', async () => {
+  test.runIf(hasScript)('in a terminal, text is sanitized', async () => {
     const terminal = new TerminalProcess([...ODD, 'paint']);
     await terminal.until('plain ␛[31mred');
     expect(await terminal.closed).toEqual([0, null]);
@@ -208,10 +208,10 @@ describe('call', () => {
   const NAMED = ['call', '--mcp-config', config({ everything: EVERYTHING, odd: odd() })];
 
   test.each([
-    ['the name that models know', ['mcp__everything__get-sum', 'a=2', 'b=40']],
+    ['the full name', ['mcp__everything__get-sum', 'a=2', 'b=40']],
     ['server and tool in one word', ['everything/get-sum', 'a=2', 'b=40']],
     ['JSON arguments', ['mcp__everything__get-sum', '{"a": 2, "b": 40}']],
-  ])('a tool is called by one word: %s', async (_, words) => {
+  ])('calls a tool by one word: %s', async (_, words) => {
     expect(await runCli([...NAMED, ...words])).toMatchObject({
       code: 0,
       stdout: 'The sum of 2 and 40 is 42.\n',
@@ -222,7 +222,7 @@ describe('call', () => {
     [['mcp__evrything__get-sum', 'a=2'], 'did you mean "mcp__everything__get-sum"?'],
     [['mcp__everything__get-smu'], 'did you mean "get-sum"?'],
     [['everything'], "missing required argument 'tool'"],
-  ])('%j is not understood, and what was meant is said', async (words, message) => {
+  ])('%j is refused with a suggestion', async (words, message) => {
     const { code, stderr } = await runCli([...NAMED, ...words]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
   });
@@ -231,7 +231,7 @@ describe('call', () => {
     ['city=Rome count=2', '{"city":"Rome","count":2}'],
     ['count=many', '{"count":"many"}'],
     ['cty=Rome', '{"cty":"Rome"}'],
-  ])('an invalid schema checks nothing: %s reaches the server', async (words, sent) => {
+  ])('with an invalid schema, %s is sent without validation', async (words, sent) => {
     const call = ['call', '--mcp-config', config({ odd: odd({ MISSPELLED: '1' }) }), 'odd', 'misspelled'];
     const { code, stdout, stderr } = await runCli([...call, ...words.split(' ')]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${sent}\n` });
@@ -251,7 +251,7 @@ describe('call hostile', () => {
   const SERVERS = ['--mcp-config', config({ hostile: HOSTILE })];
   const CALL = ['call', ...SERVERS, 'hostile'];
 
-  test.each(['loop', 'double'])('a schema that leads on for ever holds up no call: %s', async (tool) => {
+  test.each(['loop', 'double'])('an endless schema does not delay the call: %s', async (tool) => {
     expect(await runCli([...CALL, tool, 'a=1'])).toEqual({ code: 0, stdout: 'done\n', stderr: '' });
   });
 
@@ -260,11 +260,11 @@ describe('call hostile', () => {
     ['bare', '[content, unknown type]\n{"foo":"bar","toolResult":42}\n'],
     ['both', '[resource a://b text, 1 byte]\nT\n[resource a://b application/octet-stream, 3 bytes]\n'],
     ['weird', '[weird, unknown type]\n{"type":"weird","payload":"important"}\n'],
-  ])('nothing of a result is lost: %s', async (tool, stdout) => {
+  ])('prints all content of an unusual result: %s', async (tool, stdout) => {
     expect(await runCli([...CALL, tool])).toEqual({ code: 0, stdout, stderr: '' });
   });
 
-  test('a resource that is text and data gives both, and --output keeps the data', async () => {
+  test('a resource with text and data prints both, and --output saves the data', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'toolplane-hostile-'));
     onTestFinished(() => rmSync(directory, { recursive: true }));
     const read = ['resources', 'read', 'hostile', 'a://b', '-o', directory, ...SERVERS];
@@ -277,7 +277,7 @@ describe('call hostile', () => {
     expect(readFileSync(path)).toEqual(Buffer.from([0, 0, 0]));
   });
 
-  test('a result that is nested too deeply is a failure that says so, and a document', async () => {
+  test('a result that is nested too deeply is reported as an error, also in JSON', async () => {
     const message =
       'MCP server "hostile": its answer is nested more than 512 levels deep; have the server return flatter data';
     const stderr = `toolplane: ${message}\n`;
@@ -296,7 +296,7 @@ describe('call json', () => {
 
   test.each<[string, string[], number, object]>([
     [
-      'a refusal of the server',
+      'an error of the server',
       ['call', 'odd', 'refuse'],
       1,
       { message: 'server odd: not for you', code: -32603 },
@@ -308,7 +308,7 @@ describe('call json', () => {
       { message: said('timed out after 300 ms'), code: 'timeout' },
     ],
     [
-      'a tool that its server lists wrongly',
+      'a tool that its server lists with a fault',
       ['call', 'odd', 'broken'],
       1,
       { message: said('lists "broken", but it cannot be called: "inputSchema"') },
@@ -327,12 +327,12 @@ describe('call json', () => {
       { message: said('server broken: command not found'), code: 'spawn-failed' },
     ],
     [
-      'a tool that waits for nobody',
+      'a tool that is not pending',
       ['tools', 'accept', 'none'],
       2,
       { message: said('is pending acceptance') },
     ],
-  ])('with --json %s is a document too', async (_, words, code, error) => {
+  ])('with --json, %s is a document too', async (_, words, code, error) => {
     const { stdout, stderr, ...rest } = await runCli([...words, '--json', ...SERVERS]);
     expect({ ...rest, said: JSON.parse(stdout) }).toEqual({ code, said: { error } });
     expect(stderr).not.toBe('');

@@ -29,7 +29,7 @@ describe('call target', () => {
     ['mcp__dcs__search', 'mcp__docs__search'],
     ['mcp__zzzzzzzz__search', undefined],
     ['dosc', undefined],
-  ])('%s most likely means %s', (name, meant) => {
+  ])('the closest full name to %s is %s', (name, meant) => {
     expect(closestFullName(name, ['docs', 'deploy'])).toBe(meant);
   });
 });
@@ -40,12 +40,12 @@ describe('find tool', () => {
   const find = (name: string, entry: object = {}) =>
     findTool(TOOLS, { servers: { docs: { command: 'docs', ...entry } }, server: 'docs', tool: name });
 
-  test('a tool is known by its own name, and by the one that models know', () => {
+  test('finds a tool by its own name and by its full name', () => {
     expect(find('search')).toBe(TOOLS[1]);
     expect(find('mcp__docs__a_b')).toBe(TOOLS[0]);
   });
 
-  test('a tool is known by its alias', () => {
+  test('finds a tool by its alias', () => {
     for (const alias of aliasesOf('docs', 'a.b')) expect(find(alias)).toBe(TOOLS[0]);
   });
 
@@ -71,7 +71,7 @@ describe('find tool', () => {
     expect(() => find(name, entry)).toThrow(message);
   });
 
-  test.each(['p.q', 'mcp__docs__p_q'])('%s, which its server lists wrongly, is explained', (name) => {
+  test.each(['p.q', 'mcp__docs__p_q'])('%s, which its server lists with a fault, is explained', (name) => {
     const subject = { kind: 'list', list: 'tools', entry: 'p.q', fault: 'it is nested too deeply' } as const;
     const warnings = [
       { server: 'docs', message: 'x', subject: { ...subject, outcome: 'set-aside' as const } },

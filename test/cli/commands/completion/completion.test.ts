@@ -125,7 +125,7 @@ test.each(['fish'].filter(isThere))('%s completes commands, flags, values and na
   expect(complete('toolplane mcp add --scope u')).toEqual(['user']);
 });
 
-test('a server that is called as a flag is never offered', async () => {
+test('a server whose name looks like a flag is not offered', async () => {
   const { place, env } = person();
   const servers = { '--trust-repository': { command: 'x' }, fine: { command: 'y' } };
   place.write(join(place.project, '.mcp.json'), { mcpServers: servers });
@@ -141,7 +141,7 @@ test('a server that is called as a flag is never offered', async () => {
   expect(over.stdout).toBe('');
 });
 
-test('it loads nothing heavy: no installed package, and no model SDK', () => {
+test('loads no installed package except commander, and no model SDK', () => {
   const { place, env } = person();
   const hook = place.write(
     join(place.userHome, 'hook.mjs'),
@@ -163,7 +163,7 @@ test('it loads nothing heavy: no installed package, and no model SDK', () => {
   expect(files.filter((url) => /\/chunks\/(?:openai|sdk)-/.test(url))).toEqual([]);
 });
 
-test('broken files and secrets that cannot be read leave the rest of the words, and no noise', async () => {
+test('unreadable files and secrets do not affect other completions and print nothing', async () => {
   const { place, env } = person();
   place.write(join(place.home, 'settings.json'), '{ "mcpServers": ');
   place.write(join(place.home, 'secrets.json'), 'no secrets');
@@ -173,7 +173,7 @@ test('broken files and secrets that cannot be read leave the rest of the words, 
   expect(await ask('secret', 'remove', '')).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
-test('names of secrets are offered, and nothing of their values', async () => {
+test('offers names of secrets, not values', async () => {
   const { place, env } = person();
   await runCli(['secret', 'set', 'github-token'], 'abc-value', { cwd: place.project, env });
   const asked = await runCli(['completion', '--words', '--', 'secret', 'remove', 'git'], '', {
@@ -185,7 +185,7 @@ test('names of secrets are offered, and nothing of their values', async () => {
 
 test.each([
   ['no shell', [], /completion needs the name of a shell \(known: bash, zsh, fish\)/],
-  ['a misspelt shell', ['fisch'], /did you mean fish\?/],
+  ['a misspelled shell', ['fisch'], /did you mean fish\?/],
 ])('%s is exit code 2', async (_, args, message) => {
   const { code, stdout, stderr } = await runCli(['completion', ...args]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

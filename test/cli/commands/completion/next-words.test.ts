@@ -46,16 +46,16 @@ test.each([
   ['completion ', ['bash', 'zsh', 'fish']],
   ['nonsense --what', []],
   ['mcp nonsense more ', []],
-])('%j may go on with %j', (line, expected) => {
+])('%j is completed by %j', (line, expected) => {
   expect(next(line)).toEqual(expected);
 });
 
-test('without a command the flags of the chat are offered too', () => {
+test('without a command, offers the flags of chat too', () => {
   expect(next('--m')).toEqual(expect.arrayContaining(['--model', '--mcp-config']));
   expect(next('--mcp-config ')).toEqual(['<files>']);
 });
 
-test('every command and every flag that is shown in help is offered', () => {
+test('offers every command and flag that help lists', () => {
   const all = (command: Command, path: string[]): void => {
     const help = command.createHelp();
     expect(next([...path, ''].join(' '))).toEqual(
@@ -69,6 +69,6 @@ test('every command and every flag that is shown in help is offered', () => {
   all(PROGRAM, []);
 });
 
-test('what is hidden is not offered', () => {
+test('does not offer hidden flags', () => {
   expect(next('completion --')).not.toContain('--words');
 });

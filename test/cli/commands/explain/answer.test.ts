@@ -26,6 +26,6 @@ test.each([
   ['(git push)', 'is not "Tool" or "Tool(pattern)"'],
   ['Sleep(5)', 'Sleep takes no pattern'],
   ['mcp__docs__search(x)', 'mcp__docs__search takes no pattern'],
-])('%s can be no call: %s', (text, fault) => {
+])('%s is not a call: %s', (text, fault) => {
   expect(readCall(text, BUILT_IN_NAMES)).toEqual({ fault: expect.stringContaining(fault) });
 });

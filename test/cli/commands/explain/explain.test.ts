@@ -19,7 +19,7 @@ function place(user: object, project?: object) {
   };
 }
 
-test('a server that works is dialled, told as connected, and ends with 0', async () => {
+test('connects a working server, reports it and exits with 0', async () => {
   const { explain } = place({ mcpServers: { docs } });
   const { code, stdout, stderr } = await explain('server', 'docs');
   expect(stdout).toContain('✓ "docs" is connected, from ~/.toolplane/settings.json:3:5 (user).');
@@ -28,7 +28,7 @@ test('a server that works is dialled, told as connected, and ends with 0', async
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test('the record for programs is the whole derivation, and has no secret in it', async () => {
+test('--json prints the complete record without secrets', async () => {
   const broken = { command: 'toolplane-no-such-command', env: { API_TOKEN: 'abcdefgh-secret' } };
   const { explain } = place({ mcpServers: { broken } });
   const { code, stdout } = await explain('server', 'broken', '--json');
@@ -47,7 +47,7 @@ test('the record for programs is the whole derivation, and has no secret in it',
   expect(code).toBe(1);
 });
 
-test('a server that waits for approval is never started (R169)', async () => {
+test('a server that is pending approval is never started (R169)', async () => {
   const it = place({}, {});
   const mark = join(it.project, 'started');
   const code = `require('fs').writeFileSync(${JSON.stringify(mark)}, '')`;
@@ -59,14 +59,14 @@ test('a server that waits for approval is never started (R169)', async () => {
   expect(existsSync(mark)).toBe(false);
 });
 
-test('--no-connect dials nobody', async () => {
+test('--no-connect connects no server', async () => {
   const { explain } = place({ mcpServers: { docs: { ...docs, command: 'toolplane-no-such-command' } } });
   const { code, stdout } = await explain('server', 'docs', '--no-connect');
   expect(stdout).toMatch(/^connection +not tried$/m);
   expect(code).toBe(0);
 });
 
-test('a tool is told as its server lists it, and a typo is guessed', async () => {
+test('explains a tool as its server lists it, and suggests a name for a typo', async () => {
   const { explain } = place({ mcpServers: { docs } });
   const found = await explain('tool', 'docs', 'search', '--json');
   expect(JSON.parse(found.stdout)).toMatchObject({
@@ -83,7 +83,7 @@ test('a tool is told as its server lists it, and a typo is guessed', async () =>
   expect([found.code, typo.code]).toEqual([0, 2]);
 });
 
-test('flags are explained as a run with them would see it', async () => {
+test('flags have the same effect as in a run', async () => {
   const { explain } = place({ mcpServers: { docs } });
   const other = JSON.stringify({ mcpServers: { other: docs } });
   const strict = await explain('server', 'docs', '--mcp-config', other, '--strict-mcp-config');
@@ -95,7 +95,7 @@ test('flags are explained as a run with them would see it', async () => {
   expect([strict.code, scopes.code, program.code]).toEqual([1, 2, 0]);
 });
 
-test('a permission and a time-out are told, and all servers in a line each', async () => {
+test('explains a permission, a timeout, and all servers in one line each', async () => {
   const { explain } = place(
     { mcpServers: { docs }, permissions: { deny: ['Bash(rm:*)'] } },
     { mcpServers: { new: docs } },
@@ -126,20 +126,20 @@ test.each([
   [['permission', 'Bash', 'no json'], /Expected a JSON object/],
   [['sever'], /Did you mean server/],
   [['tool'], /missing required argument/],
-])('%j is not understood, or nothing is known of it', async (args, says) => {
+])('%j is refused or unknown', async (args, says) => {
   const { explain } = place({});
   const { code, stdout, stderr } = await explain(...args);
   expect(stdout + stderr).toMatch(says);
   expect(code).toBe(2);
 });
 
-test('what is not understood is a document too', async () => {
+test('a usage error is a JSON document too', async () => {
   const { code, stdout } = await place({}).explain('permission', 'Bash', '[]', '--json');
   expect(JSON.parse(stdout)).toMatchObject({ error: { message: expect.stringContaining('JSON object') } });
   expect(code).toBe(2);
 });
 
-test('what a file holds can neither break a line nor reach the terminal', async () => {
+test('content of files cannot break lines or control the terminal', async () => {
   const name = 'odd\n✓ "fake" works\u001b[31m';
   const { explain } = place({
     mcpServers: { [name]: { command: 'node', args: ['a\nb\u001b]0;title\u0007'] } },
@@ -152,7 +152,7 @@ test('what a file holds can neither break a line nor reach the terminal', async 
   }
 });
 
-test('a permission is decided on where a path leads, as a session decides it', async () => {
+test('decides on the real path, as a session does', async () => {
   const { explain, project, userHome, write } = place({
     permissions: { deny: ['Read(~/private/**)', 'Read(./shelf/**)'] },
   });
@@ -181,7 +181,7 @@ test('a permission is decided on where a path leads, as a session decides it', a
   expect(JSON.parse(plain.stdout)).not.toHaveProperty('path');
 });
 
-test('hooks that are asked first stand above the rules', async () => {
+test('lists hooks that run first above the rules', async () => {
   const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: './guard.sh' }] }] };
   const { explain } = place({ hooks });
   const { stdout } = await explain('permission', 'Bash', '{"command": "ls"}');
@@ -191,7 +191,7 @@ test('hooks that are asked first stand above the rules', async () => {
   );
 });
 
-test('a server is offered what a session offers, so that it lists the same tools', async () => {
+test('declares the capabilities of a session, so that the server lists the same tools', async () => {
   const { explain, project, env } = place({ mcpServers: { everything: PROCESSES.everything } });
   const [tool, server, list] = await Promise.all([
     explain('tool', 'everything', 'get-roots-list'),
@@ -207,7 +207,7 @@ test('a server is offered what a session offers, so that it lists the same tools
   expect(row.tools).toBe(connection.tools);
 });
 
-test('the rule that would allow a call is about that call, and names near by are suggested', async () => {
+test('suggests the rule for the call, and similar names', async () => {
   const { explain } = place({});
   const [push, bsh] = await Promise.all([
     explain('permission', 'Bash', '{"command":"git push"}'),
@@ -219,7 +219,7 @@ test('the rule that would allow a call is about that call, and names near by are
   expect(bsh.code).toBe(2);
 });
 
-test('limits of a file that nobody approved are shown as idle', async () => {
+test('shows time limits of an unapproved file as inactive', async () => {
   const { explain, project, write } = place({ mcpServers: { docs } });
   write(join(project, '.toolplane/settings.json'), { timeouts: { callMs: 7 } });
   const { stdout } = await explain('timeout', 'docs');
@@ -229,7 +229,7 @@ test('limits of a file that nobody approved are shown as idle', async () => {
   expect(stdout).toContain('toolplane mcp approve --settings');
 });
 
-test('a permission is asked for by a call that is written as in a rule', async () => {
+test('accepts a call in the syntax of rules', async () => {
   const { explain } = place({
     mcpServers: { docs },
     permissions: { deny: ['Bash(git push *)', 'Read(~/.ssh/**)'], allow: ['Bash(git log *)', 'mcp__docs'] },
@@ -254,7 +254,7 @@ test('a permission is asked for by a call that is written as in a rule', async (
   expect(broken).toEqual({ code: 2, error: { message: expect.stringContaining('is not "Tool"') } });
 });
 
-test('a tool that was dropped for its schema says so, and ends with 1', async () => {
+test('reports a tool that was dropped for its schema and exits with 1', async () => {
   const { explain } = place({ mcpServers: { odd: odd() } });
   for (const words of [['mcp__odd__broken'], ['odd', 'broken'], ['broken']]) {
     const { code, stdout } = await explain('tool', ...words);

@@ -7,7 +7,7 @@ import { runCli } from '../../support/run-cli.ts';
 
 const page = readFileSync(`${ROOT}docs/explain.md`, 'utf8');
 
-test('there are the ten, and one for time-outs', () => {
+test('has ten set-ups and one for timeouts', () => {
   expect(SET_UPS).toHaveLength(11);
 });
 

@@ -54,7 +54,7 @@ describe('report', () => {
     ],
   });
 
-  test('every tool that is offered is told of once, with the name a model knows it by', () => {
+  test('reports every offered tool once, with its full name', () => {
     expect(reports.map((it) => it.tools.map(({ pooledName }) => pooledName))).toEqual([
       ['mcp__a__x', 'mcp__a__y_', expect.stringMatching(/^mcp__a__y__\w{8}$/)],
       ['mcp__b__z'],
@@ -62,7 +62,7 @@ describe('report', () => {
     ]);
   });
 
-  test('what was tolerated, renamed or wrong is told of where it belongs', () => {
+  test('reports tolerated, renamed and invalid tools at their server', () => {
     expect(reports.map(({ name, warnings, error }) => ({ name, warnings: warnings.length, error }))).toEqual([
       { name: 'a', warnings: 3, error: undefined },
       { name: 'b', warnings: 2, error: undefined },
@@ -74,7 +74,7 @@ describe('report', () => {
     ]);
   });
 
-  test('with a search only the search, the names and what is always loaded are sent', () => {
+  test('with tool search, only the search tool, names and always-loaded tools are sent', () => {
     const totals = totalsOf(reports, pool);
     const sum = (names: readonly string[]) =>
       names.reduce((all, name) => all + tokenCost(pool.byName.get(name) as never), 0);
@@ -97,7 +97,7 @@ describe('report', () => {
 describe('not started', () => {
   const docs = { command: process.execPath, args: [CLI, 'serve', fixture('docs.ts'), '--export', 'docs'] };
 
-  test('programs hear of servers that are configured and were not started, and why', async () => {
+  test('the JSON lists configured servers that were not started, and why', async () => {
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), { mcpServers: { docs } });
     place.write(join(place.project, '.mcp.json'), { mcpServers: { waits: docs, bad: { command: 3 } } });
@@ -112,7 +112,7 @@ describe('not started', () => {
     expect(code).toBe(1);
   });
 
-  test('a managed file excludes what flags and names ask for, and says so (R168)', async () => {
+  test('a managed file excludes servers of flags and arguments, with the reason (R168)', async () => {
     const place = configPlace();
     const managed = place.write(join(place.managed, 'managed-mcp.json'), { mcpServers: { server: docs } });
     place.write(join(place.home, 'settings.json'), { mcpServers: { mine: docs } });

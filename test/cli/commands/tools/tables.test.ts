@@ -51,7 +51,7 @@ const report = (servers: readonly ServerReport[], tokens: number): ToolsReport =
   },
 });
 
-test('tools stand below their servers, cut to the terminal; one that failed has none', () => {
+test('lists tools below their servers, truncated to the terminal; a failed server has none', () => {
   expect(toolTable({ servers: [GITHUB, GONE, DOCS, server('none', [])] }, 40)).toEqual([
     'github (2 tools)',
     '  list_issues  readOnly     Lists issues',
@@ -65,7 +65,7 @@ test('tools stand below their servers, cut to the terminal; one that failed has 
   ]);
 });
 
-test('costs: the dearest first, those that cost the same by name, shares of servers and of all', () => {
+test('lists costs highest first, then by name, with shares of servers and of all', () => {
   expect(costTable(report([DOCS, GONE, GITHUB], 30_110), undefined)).toEqual([
     '                  tools  tokens   share',
     'github                2  30,090  15.0 %',
@@ -82,13 +82,13 @@ test('costs: the dearest first, those that cost the same by name, shares of serv
   ]);
 });
 
-test('below the budget a search is not what happens', () => {
+test('below the budget, states that all tools are sent', () => {
   expect(costTable(report([DOCS], 20), undefined).at(-1)).toBe(
     'Up to 20,000 tokens (10.0 %) all tools are sent to the model; above that, tool search is used.',
   );
 });
 
-test('what a search found is a table of its own, best first', () => {
+test('lists search results, best first', () => {
   const found = { server: 'github', name: 'delete', pooledName: 'mcp__github__delete', score: 2 };
   const matches = [found, { ...found, name: 'list_issues', score: 1 }];
   expect(matchTable({ ...report([GITHUB], 0), matches }, undefined)).toEqual([
@@ -101,7 +101,7 @@ test.each([
   [undefined, ''],
   [{ readOnlyHint: true, destructiveHint: false }, 'readOnly'],
   [{ readOnlyHint: true, destructiveHint: true }, 'readOnly destructive'],
-])('%j is told as %j', (annotations, marks) => {
+])('%j is shown as %j', (annotations, marks) => {
   expect(marksOf(annotations ? { annotations } : {})).toBe(marks);
 });
 
@@ -113,7 +113,7 @@ test.each([
   expect(firstLine(description)).toBe(line);
 });
 
-test('a change is told part by part; what hides something, by what it hides', () => {
+test('lists a change part by part; names hidden characters', () => {
   const before = { name: 'search', description: 'Search', inputSchema: { type: 'object' } };
   const at = { server: 'docs', place: 'p' };
   const changed = findToolChange(at, before, { ...before, description: 'Search and send' });

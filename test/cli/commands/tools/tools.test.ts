@@ -16,7 +16,7 @@ import { hasScript, TerminalProcess } from '../../support/terminal-process.ts';
 const tools = (mcpServers: Readonly<Record<string, object>>, ...flags: readonly string[]) =>
   runCli(['tools', '--mcp-config', config(mcpServers), ...flags]);
 
-test('published servers are listed by name; one that fails beside them is told of, and is exit code 1', async () => {
+test('lists published servers by name; reports a failed one with exit code 1', async () => {
   const { code, stdout, stderr } = await tools({
     everything: EVERYTHING,
     broken: BROKEN,
@@ -34,7 +34,7 @@ test('published servers are listed by name; one that fails beside them is told o
   expect(code).toBe(1);
 });
 
-test('--json is one document with everything, whatever came of the servers', async () => {
+test('--json prints one document with connected and failed servers', async () => {
   const { code, stdout } = await tools({ odd: odd(), memory: MEMORY, broken: BROKEN }, '--json');
   const { servers, totals } = JSON.parse(stdout) as ToolsReport;
   expect(servers.map(({ name, status, error }) => ({ name, status, isWrong: error !== undefined }))).toEqual([
@@ -75,7 +75,7 @@ test('--json is one document with everything, whatever came of the servers', asy
   expect(code).toBe(1);
 });
 
-test('what a server says reaches no terminal as a command, and wide names do not break the table', async () => {
+test('text of servers is sanitized, and wide names keep the table aligned', async () => {
   const { code, stdout, stderr } = await tools({ odd: odd() });
   expect(stdout).toContain('  look␛[31m                Paints␛]0;owned␇ the <U+202E>terminal\n');
   expect(stdout).toContain('  検索        readOnly     日本語のページを検索する\n');
@@ -85,7 +85,7 @@ test('what a server says reaches no terminal as a command, and wide names do not
   expect(code).toBe(0);
 });
 
-test('--cost tells tokens of servers and tools, the dearest first, and what a search leaves', async () => {
+test('--cost lists tokens by server and tool, highest first, and with tool search', async () => {
   const { code, stdout } = await tools({ memory: MEMORY, odd: odd() }, '--cost');
   const figures = [...stdout.matchAll(/^(\w+) +(\d+) +([\d,]+) +[\d.]+ %$/gm)].map((it) => it.slice(1, 4));
   expect(figures.map(([name]) => name)).toEqual(['memory', 'odd', 'all']);
@@ -97,7 +97,7 @@ test('--cost tells tokens of servers and tools, the dearest first, and what a se
   expect(code).toBe(0);
 });
 
-test('--search finds the tool for a need, and says so if there is none', async () => {
+test('--search finds the tool for a task, or reports that there is none', async () => {
   const found = await tools(
     { memory: MEMORY, files: filesystem(tmpdir()) },
     '--search',
@@ -114,14 +114,14 @@ test('--search finds the tool for a need, and says so if there is none', async (
   expect(none).toEqual({ code: 0, stdout: '', stderr: 'toolplane: no tool found; try other words\n' });
 });
 
-test('--server keeps to some of them, and the others are not even started', async () => {
+test('--server starts only the named servers', async () => {
   const file = jsonFile(config({ broken: BROKEN, memory: MEMORY }));
   const { code, stdout, stderr } = await runCli(['tools', '--mcp-config', file, '-s', 'memory']);
   expect(stdout).toMatch(/^memory \(/);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test('a server without a file: --stdio needs a command line', async () => {
+test('--stdio defines a server by a command line', async () => {
   const { command, args } = odd();
   const line = [command, ...args].map((word) => `'${word}'`).join(' ');
   const { code, stdout } = await runCli(['tools', '--stdio', line]);
@@ -129,7 +129,7 @@ test('a server without a file: --stdio needs a command line', async () => {
   expect(code).toBe(0);
 });
 
-test('a server without a file: --url takes an address', async () => {
+test('--url defines a server by its URL', async () => {
   await using everything = await startEverything('streamableHttp');
   const { code, stdout } = await runCli(['tools', '--url', everything.url]);
   expect(stdout).toMatch(/^server \(\d+ tools, mcp-servers\/everything [\d.]+\)\n {2}echo /);
@@ -176,7 +176,7 @@ test.runIf(hasScript)(
   },
 );
 
-test('what changed is told until it is accepted', async () => {
+test('reports changed tools until they are accepted', async () => {
   const home = mkdtempSync(join(tmpdir(), 'toolplane-pins-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const run = (...args: readonly string[]) => runCli(args, '', { env: { TOOLPLANE_HOME: home } });
@@ -215,7 +215,7 @@ test('what changed is told until it is accepted', async () => {
   );
 });
 
-test('a new tool at a server that was accepted before is told of, and called by whoever types its name', async () => {
+test('reports a new tool of an accepted server; call runs it', async () => {
   const home = mkdtempSync(join(tmpdir(), 'toolplane-pins-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const server = { ...odd(), includeTools: ['raw'] };
@@ -229,7 +229,7 @@ test('a new tool at a server that was accepted before is told of, and called by 
   ]);
 });
 
-test('a file of accepted tools that is damaged is told of, with its server', async () => {
+test('reports a damaged file of accepted tools with its server', async () => {
   const home = mkdtempSync(join(tmpdir(), 'toolplane-pins-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const server = odd();
@@ -243,7 +243,7 @@ test('a file of accepted tools that is damaged is told of, with its server', asy
   );
 });
 
-test('an interrupt while servers are slow ends everything, with the exit code that says so', async () => {
+test('SIGINT while servers connect ends the command with its exit code', async () => {
   const home = mkdtempSync(join(tmpdir(), 'toolplane-interrupt-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const started = once(watch(home), 'change');
