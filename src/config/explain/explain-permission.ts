@@ -241,7 +241,7 @@ function explainMode(
   flag: PermissionMode | undefined,
 ): { readonly mode: PermissionMode; readonly says: string } {
   const mode = effectiveMode(settings, flag);
-  if (mode === undefined) return { mode: 'default', says: 'nobody set another' };
+  if (mode === undefined) return { mode: 'default', says: 'the default' };
   const isRuled = settings.permissions.modes.policySettings !== undefined;
   if (flag !== undefined && !isRuled) return { mode, says: 'by --permission-mode' };
   const source = settingsSources.findLast(

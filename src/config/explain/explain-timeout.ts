@@ -54,8 +54,8 @@ export function formatDuration(ms: number): string {
   if (ms < 120_000) return `${trimmed(ms / 1000)} s`;
   if (ms < 7_200_000) return `${trimmed(ms / 60_000)} min`;
   if (ms < DAY || ms % 3_600_000 === 0) return `${trimmed(ms / 3_600_000)} h`;
-  const days = Math.round(ms / DAY);
-  return `about ${days === 1 ? 'a day' : `${days} days`} (${ms.toLocaleString('en-US')} ms)`;
+  const about = ms < 2 * DAY ? `${Math.round(ms / 3_600_000)} hours` : `${Math.round(ms / DAY)} days`;
+  return `about ${about} (${ms.toLocaleString('en-US')} ms)`;
 }
 
 const DAY = 86_400_000;
@@ -127,7 +127,7 @@ function row(limit: LimitRow['limit'], all: readonly LimitCandidate[]): LimitRow
   return {
     limit,
     ...(first && { ms: first.ms }),
-    by: first?.by ?? 'a call may stay silent as long as it likes',
+    by: first?.by ?? 'the default',
     candidates: all.map((it, at) => ({ ...it, isActive: at === 0 })),
   };
 }

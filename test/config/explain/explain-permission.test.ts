@@ -307,7 +307,7 @@ test.each([
   [60_000, '60 s'],
   [300_000, '5 min'],
   [86_400_000, '24 h'],
-  [100_000_000, 'about a day (100,000,000 ms)'],
+  [100_000_000, 'about 28 hours (100,000,000 ms)'],
   [200_000_000, 'about 2 days (200,000,000 ms)'],
 ])('%i ms are %s', (ms, text) => {
   expect(formatDuration(ms)).toBe(text);

@@ -27,7 +27,7 @@ export function serverText(it: ServerExplanation): Piece[] {
       'changed by settings',
       it.settled.map(({ member, at }) => [member, formatLocation(at)]),
     ),
-    section('put in when it is started', it.expansion.map(useRow)),
+    section('substituted at start', it.expansion.map(useRow)),
     it.verdict === 'unknown' ? [] : statusFacts(it),
     it.verdict === 'ready' ? limitSection(it.timeouts, 'brief') : [],
     section(
@@ -51,7 +51,7 @@ export function serversText(all: readonly ServerExplanation[]): Piece[] {
   return [
     ...all.map((it) => answerLine(signOf(it), it.answer)),
     line(''),
-    ...nextLines(['toolplane explain server <name> tells the whole story of one']),
+    ...nextLines(['toolplane explain server <name> explains one server in full']),
   ];
 }
 
@@ -65,14 +65,14 @@ function sourceSection({ sources }: ServerExplanation): Piece[] {
   const there = sources.filter(({ state }) => state !== 'absent');
   const absent = sources.filter(({ state }) => state === 'absent').map(({ label }) => label);
   return section(
-    'sources, the highest first',
+    'sources, highest precedence first',
     there.map((row) => [
       row.has === 'winner' ? '→' : ' ',
       row.owner === undefined ? row.scope : `${row.scope} ${row.owner}`,
       formatLocation(row),
       row.says,
     ]),
-    absent.length === 0 ? [] : [`not there: ${absent.join(', ')}`],
+    absent.length === 0 ? [] : [`not found: ${absent.join(', ')}`],
   );
 }
 
@@ -91,7 +91,7 @@ function textOf(value: unknown): string {
 }
 
 function useRow({ where, reference, from }: ReferenceRow): string[] {
-  const says = { value: 'is set', default: 'is not set, its default counts', missing: 'is NOT SET' }[from];
+  const says = { value: 'is set', default: 'is not set; the default is used', missing: 'is NOT SET' }[from];
   return [where, reference, says];
 }
 
@@ -109,7 +109,7 @@ function connectionText(connection: ConnectionRow | 'not asked'): string {
   const { state, lastError, serverInfo, era, protocolVersion, tools, stderr } = connection;
   if (state !== 'connected') {
     const stderrText = stderrDetail(lastError ?? '', stderr ?? []);
-    const stderrNote = stderrText === undefined ? '' : `; its last words: ${stderrText}`;
+    const stderrNote = stderrText === undefined ? '' : `; last stderr output: ${stderrText}`;
     return `${state}${lastError === undefined ? '' : `: ${lastError}`}${stderrNote}`;
   }
   return [
@@ -128,7 +128,7 @@ export function permissionText(it: PermissionExplanation): Piece[] {
     ruleSection(it.rules),
     facts([
       ...(it.input === undefined ? [] : [['arguments', JSON.stringify(it.input)] as const]),
-      ...(it.path === undefined ? [] : [['path', `it leads to ${it.path}`] as const]),
+      ...(it.path === undefined ? [] : [['path', `resolves to ${it.path}`] as const]),
       ['mode', `${it.mode.mode} (${it.mode.says})`],
     ]),
     nextLines(it.next),
@@ -153,11 +153,11 @@ export function toolText(it: ToolExplanation): Piece[] {
     ...(it.naming === undefined ? [] : [['name', it.naming] as const]),
     ['offered', `${it.offered.is ? 'yes' : 'no'}: ${it.offered.says}`],
     ...(it.deferred
-      ? [['told', `${it.deferred.is ? 'by search' : 'at once'}: ${it.deferred.says}`] as const]
+      ? [['sent', `${it.deferred.is ? 'after a search' : 'directly'}: ${it.deferred.says}`] as const]
       : []),
     ...(it.tokens === undefined
       ? []
-      : [['price', `about ${formatCount(it.tokens)} tokens in every request`] as const]),
+      : [['token cost', `about ${formatCount(it.tokens)} tokens in every request`] as const]),
     ...(it.changed === undefined ? [] : [['changed', it.changed] as const]),
     ...(it.server === undefined ? [] : [['connection', connectionText(it.connection)] as const]),
     ...(it.permission ? [['permission', `${it.permission.decision}: ${it.permission.reason}`] as const] : []),
@@ -180,7 +180,7 @@ const DECISIONS: Readonly<Record<PermissionExplanation['decision'], readonly [st
 
 function hookSection(hooks: readonly HookRow[]): Piece[] {
   return section(
-    'hooks that are asked first',
+    'hooks that run first',
     hooks.map(({ command, matcher, at }) => [
       matcher ? `PreToolUse ${matcher}` : 'PreToolUse',
       command,
@@ -191,7 +191,7 @@ function hookSection(hooks: readonly HookRow[]): Piece[] {
 
 function ruleSection(rules: readonly RuleRow[]): Piece[] {
   return section(
-    'rules about it',
+    'rules for this tool',
     rules.map(({ effect, rule, of, at, part }) => [
       part === 'decides' ? '→' : ' ',
       effect,
@@ -208,7 +208,7 @@ const NOT_APPROVED = 'ignored: the file is not approved';
 
 const PARTS: Readonly<Record<RuleRow['part'], string>> = {
   decides: 'decides',
-  beaten: 'beaten: deny beats ask, ask beats allow',
+  beaten: 'overridden: deny takes precedence over ask, ask over allow',
   'other arguments': 'is about other arguments',
   'not approved': NOT_APPROVED,
 };
@@ -222,7 +222,7 @@ function apart(parts: readonly (readonly Piece[])[]): Piece[] {
 /** Each limit with where it comes from; below it what it beat, where that is wanted. */
 function limitSection(limits: readonly LimitRow[], detail: 'brief' | 'whole'): Piece[] {
   return section(
-    'time-outs',
+    'time limits',
     limits.flatMap((row) => [
       [LIMITS[row.limit], row.ms === undefined ? 'none' : formatDuration(row.ms), placed(row, detail)],
       ...(detail === 'whole' ? beatenRows(row) : []),
@@ -231,9 +231,9 @@ function limitSection(limits: readonly LimitRow[], detail: 'brief' | 'whole'): P
 }
 
 const LIMITS: Readonly<Record<LimitRow['limit'], string>> = {
-  connect: 'to connect',
+  connect: 'connecting',
   call: 'one call',
-  idle: 'silence',
+  idle: 'no progress',
 };
 
 function placed({ by, candidates }: LimitRow, detail: 'brief' | 'whole'): string {
@@ -242,7 +242,7 @@ function placed({ by, candidates }: LimitRow, detail: 'brief' | 'whole'): string
     detail === 'whole'
       ? 0
       : candidates.filter((it) => !it.isActive && !it.isPending && it.at !== undefined).length;
-  const beats = beaten === 0 ? '' : `, which beats ${beaten === 1 ? 'another' : `${beaten} others`}`;
+  const beats = beaten === 0 ? '' : `, which overrides ${beaten === 1 ? 'another' : `${beaten} others`}`;
   return `${by}${at ? ` at ${formatLocation(at)}` : ''}${beats}`;
 }
 
@@ -250,7 +250,7 @@ function beatenRows({ candidates }: LimitRow): string[][] {
   return candidates
     .filter(({ isActive }) => !isActive)
     .map(({ ms, by, at, isPending }) => [
-      isPending ? '  idle' : '  beaten',
+      isPending ? '  ignored' : '  overridden',
       formatDuration(ms),
       `${by}${at ? ` at ${formatLocation(at)}` : ''}${isPending ? `, ${NOT_APPROVED}` : ''}`,
     ]);

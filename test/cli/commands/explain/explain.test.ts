@@ -106,7 +106,7 @@ test('explains a permission, a timeout, and all servers in one line each', async
   );
   const asked = await explain('permission', 'Bash', '{"command": "ls"}', '--permission-mode', 'default');
   const limit = await explain('timeout', 'docs');
-  expect(limit.stdout).toContain('to connect  30 s');
+  expect(limit.stdout).toContain('connecting   30 s');
   const all = await explain('server');
   expect(all.stdout.split('\n').map((line) => line.slice(0, 8))).toEqual([
     '✓ "docs"',
@@ -171,7 +171,7 @@ test('decides on the real path, as a session does', async () => {
   expect(real.stdout).toContain('✗ Read is denied: deny rule "Read(./shelf/**)"');
   expect(led.code).toBe(1);
   expect(led.stdout).toContain('✗ Read is denied: deny rule "Read(~/private/**)"');
-  expect(led.stdout).toContain(`it leads to ${join(userHome, 'private', 'key')}\n`);
+  expect(led.stdout).toContain(`resolves to ${join(userHome, 'private', 'key')}\n`);
   expect(JSON.parse(loop.stdout)).toMatchObject({
     decision: 'deny',
     status: 'unusable',
@@ -186,9 +186,7 @@ test('lists hooks that run first above the rules', async () => {
   const { explain } = place({ hooks });
   const { stdout } = await explain('permission', 'Bash', '{"command": "ls"}');
   expect(stdout).toMatch(/^⏸ Bash requires approval: .*, unless the PreToolUse hook at .* otherwise/);
-  expect(stdout).toMatch(
-    /^hooks that are asked first\n {2}PreToolUse Bash {2}\.\/guard\.sh {2}~.*\(user\)\n/m,
-  );
+  expect(stdout).toMatch(/^hooks that run first\n {2}PreToolUse Bash {2}\.\/guard\.sh {2}~.*\(user\)\n/m);
 });
 
 test('declares the capabilities of a session, so that the server lists the same tools', async () => {
@@ -219,12 +217,12 @@ test('suggests the rule for the call, and similar names', async () => {
   expect(bsh.code).toBe(2);
 });
 
-test('shows time limits of an unapproved file as inactive', async () => {
+test('shows time limits of an unapproved file as ignored', async () => {
   const { explain, project, write } = place({ mcpServers: { docs } });
   write(join(project, '.toolplane/settings.json'), { timeouts: { callMs: 7 } });
   const { stdout } = await explain('timeout', 'docs');
   expect(stdout).toMatch(
-    /^ +idle +7 ms +timeouts\.callMs of settings at \.toolplane\/settings\.json:3:\d+, ignored: the file is not approved$/m,
+    /^ +ignored +7 ms +timeouts\.callMs of settings at \.toolplane\/settings\.json:3:\d+, ignored: the file is not approved$/m,
   );
   expect(stdout).toContain('toolplane mcp approve --settings');
 });
