@@ -23,9 +23,9 @@ export const REPLIES_LATER: unique symbol = Symbol('replies later');
 export type Reply = Frame | undefined | typeof NO_REPLY | typeof REPLIES_LATER;
 
 export type ChannelHandlers = {
-  /** Serves one request; what it throws becomes the failure reply. Requests are served concurrently. */
+  /** Serves one request; an exception becomes the failure response. Requests are served concurrently. */
   request(subtype: string, body: Frame, served: ServedRequest): Reply | Promise<Reply>;
-  /** Every frame that is not the protocol's own. */
+  /** Receives every frame that is neither a control request nor a response. */
   message(message: Frame): void;
   /** The reply to send in place of one that is not serializable; undefined for a plain failure. */
   replace?(subtype: string, body: Frame, cause: unknown): Frame | undefined;
@@ -83,7 +83,7 @@ export class ControlChannel {
     }
   }
 
-  /** Any other frame, in order with the rest. */
+  /** Sends any other frame, in order with the rest. */
   send(frame: Frame): Promise<void> {
     return this.#over ? Promise.reject(this.#over) : this.#link.send(frame);
   }
@@ -173,7 +173,7 @@ export class ControlChannel {
     this.#post(failureFrame(serving.id, messageOf(thrown), code));
   }
 
-  /** Throws only for what cannot be written as JSON. */
+  /** Throws only if the frame cannot be serialized as JSON. */
   #post(frame: Frame): void {
     if (this.#over) return;
     if (this.#link.post) this.#link.post(frame);
@@ -191,7 +191,7 @@ export class ControlChannel {
   #cancelled(id: string): void {
     const serving = this.#serving.get(id);
     this.#serving.delete(id);
-    serving?.abort(new DOMException('The agent took its request back', 'AbortError'));
+    serving?.abort(new DOMException('The agent cancelled its request', 'AbortError'));
   }
 
   #limit(id: string, pending: Pending, { timeoutMs, signal }: RequestOptions): void {
@@ -238,19 +238,19 @@ type RequestOptions = { timeoutMs?: number | undefined; signal?: AbortSignal | u
 
 function linkFault(cause: unknown): SdkError {
   if (cause instanceof SdkError) return cause;
-  return new SdkError('closed', `The agent takes no more input: ${messageOf(cause)}`, { cause });
+  return new SdkError('closed', `The agent no longer accepts input: ${messageOf(cause)}`, { cause });
 }
 
 /** A request of the far end while it is being served. */
 export type ServedRequest = {
   readonly id: string;
-  /** Aborts when the far end takes its request back or the channel ends. */
+  /** Aborts when the far end cancels its request or the channel ends. */
   readonly signal: AbortSignal;
   /** Answers the request, for a handler that returned `REPLIES_LATER`; once. */
   reply(response: Frame): void;
 };
 
-/** The abort signal is made only for handlers that ask for it. */
+/** The abort signal is created on first access, since most handlers do not use it. */
 class Serving implements ServedRequest {
   readonly id: string;
   readonly subtype: string;

@@ -2,13 +2,13 @@ import type { Frame } from '../protocol/control-frame.ts';
 
 /** Frames in order, for one reader. `drainTo` delivers them synchronously, which saves a microtask per frame. */
 export type FrameSource = AsyncIterable<Frame> & {
-  /** Gives every frame to `take` as it comes; settles as iterating would end. */
+  /** Passes every frame to `take` when it arrives; settles as iterating would end. */
   drainTo?(take: (frame: Frame) => void): Promise<void>;
 };
 
-/** The one seam between the two halves: a duplex of control frames. */
+/** The only interface between the two halves: a duplex of control frames. */
 export interface AgentLink {
-  /** What the far end sends, in order. Ends when it closed as expected, throws when it died. One reader. */
+  /** The frames of the far end, in order. Ends when the far end closed as expected, throws when it failed. One reader. */
   readonly frames: FrameSource;
   /** Sends frames in order; the promise settles when there is room for more. Throws at once if the frame is not JSON. */
   send(frame: Frame): Promise<void>;
@@ -18,8 +18,8 @@ export interface AgentLink {
   room?(): Promise<void> | undefined;
   /** Makes the far end's `room()` wait for the promise, because the reader here is behind. */
   hold?(until: Promise<void>): void;
-  /** Nothing more will be sent: the far end finishes what it has and closes. */
+  /** Signals that nothing more will be sent: the far end finishes its work and closes. */
   end(): void;
-  /** Ends the far end, gently first; resolves once nothing of it is left. */
+  /** Closes the far end, gracefully first; resolves when it has ended completely. */
   close(): Promise<void>;
 }

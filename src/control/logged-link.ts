@@ -39,7 +39,7 @@ export function logFrames(link: AgentLink, print: (line: string) => void): Agent
   };
 }
 
-/** What a server or a model wrote must not steer the terminal. */
+/** Text of servers and models must not control the terminal. */
 function shown(frame: Frame): string {
   return visibleJson(redactedJson(frame));
 }

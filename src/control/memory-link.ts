@@ -5,8 +5,8 @@ import { SdkError } from '../protocol/sdk-error.ts';
 import type { AgentLink } from './link.ts';
 
 /**
- * Two ends in one process. What crosses is copied through JSON, so that nothing is shared and nothing but JSON gets
- * through: it behaves as a process does, without one.
+ * Creates a link inside one process. Frames are copied through JSON, so that the two ends share no objects and the link
+ * behaves like one to a process.
  */
 export function memoryLinks(): MemoryLinks {
   const toAgent = new Queue<Frame>();
@@ -52,7 +52,7 @@ function end(incoming: Queue<Frame>, outgoing: Queue<Frame>): AgentLink {
     frames: incoming,
     send(frame) {
       if (push(frame)) return Promise.resolve();
-      const refused = Promise.reject(new SdkError('closed', 'The link takes no more frames'));
+      const refused = Promise.reject(new SdkError('closed', 'The link is closed'));
       refused.catch(() => {});
       return refused;
     },

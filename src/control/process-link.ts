@@ -12,7 +12,7 @@ import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import type { AgentLink } from './link.ts';
 
 export type ProcessLinkOptions = {
-  /** Longest line in characters the process may send. */
+  /** Maximum length of a line from the process, in characters. */
   maxLineLength: number;
   /** Time for each step of the termination: stdin end, SIGTERM, SIGKILL. */
   graceMs: number;
@@ -65,7 +65,7 @@ export class ProcessLink implements AgentLink {
     }
   }
 
-  /** One line of the process's stderr, kept for the message if it dies. */
+  /** Keeps a line of the process's stderr for the message of an exit error. */
   noteStderr(line: string): void {
     this.#stderr.push(line);
   }
@@ -191,12 +191,12 @@ export class ProcessLink implements AgentLink {
     this.#over.resolve();
   }
 
-  /** Everything it wrote is delivered before its end is. A grandchild may hold stdout open: once it is silent it is not waited for. */
+  /** Waits until all output is delivered. A grandchild may hold stdout open, so a silent stdout is not waited for. */
   async #drained(): Promise<void> {
     const ended = Promise.all([this.#outEnded.promise, this.#options.stderrEnded]).then(() => 'ended');
     for (let seen = -1; seen !== this.#chunks; ) {
       seen = this.#chunks;
-      // After a blocked event loop timers come before input: one more turn lets waiting input in.
+      // After a blocked event loop, timers run before pending input: one more turn reads that input.
       if ((await Promise.race([ended, quiet().then(turn)])) === 'ended') return;
     }
   }
@@ -216,7 +216,7 @@ export class ProcessLink implements AgentLink {
   }
 }
 
-/** The process ended by itself with a code other than 0, or by a signal. */
+/** The process exited on its own with a code other than 0, or by a signal. */
 export class ProcessExitError extends SdkError {
   readonly exitCode: number | null;
 
@@ -240,12 +240,12 @@ function quiet(): Promise<void> {
 
 export type SpawnAgentOptions = Pick<ProcessLinkOptions, 'maxLineLength' | 'onNoise'> & {
   graceMs?: number;
-  /** What the agent writes on stderr, as it comes. It must not throw. */
+  /** Receives the stderr output of the agent. Must not throw. */
   onStderr?: ((text: string) => void) | undefined;
   spawn?: ((request: SpawnRequest) => SpawnedProcess) | undefined;
 };
 
-/** Starts an agent CLI and links to it. It ends with this process: by its stdin when we are killed, by a signal when we exit. */
+/** Starts an agent CLI and links to it. The agent ends with this process: by the end of its stdin if this process is killed, by a signal if it exits. */
 export function spawnAgent(request: Omit<SpawnRequest, 'signal'>, options: SpawnAgentOptions): ProcessLink {
   const forced = new AbortController();
   const stderrEnded = Promise.withResolvers<void>();
@@ -270,7 +270,7 @@ export function spawnAgent(request: Omit<SpawnRequest, 'signal'>, options: Spawn
   return link;
 }
 
-/** Some faults are thrown (arguments that are too long), others come as an event (a missing file). */
+/** Some errors of `spawn` are thrown (arguments that are too long), others are events (a missing file). */
 function launch(start: () => SpawnedProcess): SpawnedProcess {
   try {
     return start();
@@ -306,7 +306,7 @@ function spawnLocal(
   return child;
 }
 
-/** What a link needs of a process: `ChildProcess` fits, and so does whatever starts the agent in a container or elsewhere. */
+/** The part of `ChildProcess` that a link needs; a custom spawner may return any object of this shape. */
 export interface SpawnedProcess {
   stdin: Writable;
   stdout: Readable;
@@ -321,13 +321,13 @@ export interface SpawnedProcess {
   off(event: 'error', listener: (error: Error) => void): void;
 }
 
-/** What a custom spawner is given. */
+/** The argument of a custom spawner. */
 export type SpawnRequest = {
   command: string;
   args: string[];
   cwd?: string | undefined;
   env: { [name: string]: string | undefined };
-  /** Aborts only after the gentle ending had its time. */
+  /** Aborts when the agent has not ended within the grace period after the end of its stdin. */
   signal: AbortSignal;
 };
 

@@ -34,7 +34,7 @@ export class ScriptedAgent {
     send: (frame) => {
       const line = encodeFrame(frame);
       if (this.#ended) {
-        const refused = Promise.reject(new SdkError('closed', 'The scripted agent takes no more input'));
+        const refused = Promise.reject(new SdkError('closed', 'The scripted agent has closed its input'));
         refused.catch(() => {});
         return refused;
       }

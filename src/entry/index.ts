@@ -1,4 +1,4 @@
-// The public face of the SDK half. Every name added here is a promise: test/entry/surface.test.ts holds the list.
+// The public API of the SDK half. test/entry/surface.test.ts lists every exported name.
 import './require-node.ts';
 import type { AgentClient as Client } from '../sdk/agent-client.ts';
 import { createAgentClient } from '../sdk/agent-client.ts';

@@ -54,7 +54,7 @@ function openOwnAgent(launched: LaunchPlan, options: Options, warn: SdkDeps['war
       signal: stop.signal,
     });
     await session.done;
-    // As a process of its own would end.
+    // An agent process would end the same way.
     if (session.hasFailed) fail(new ProcessExitError(1, null, []));
   };
   const over = run().catch(fail);

@@ -1,11 +1,11 @@
-/** The package's version; a test holds it equal to package.json. */
+/** The package's version; a test compares it with package.json. */
 export const VERSION = '0.1.0';
-// Runs on every Node since 12: an old Node has to get as far as the message. No syntax or import newer than that.
+// This module must run on Node 12, so that an old Node can print the message: no newer syntax or imports.
 
-/** The oldest Node that can run the package; a test holds it equal to `engines` of package.json. */
+/** The oldest Node that can run the package; a test compares it with `engines` in package.json. */
 export const MIN_NODE = '22.19';
 
-/** Why this runtime cannot run the package; undefined if it can. Bun and Deno are not judged by the Node they emulate. */
+/** Why this runtime cannot run the package; undefined if it can. Bun and Deno are not checked by the Node version that they emulate. */
 export function nodeVersionError(versions: Readonly<Record<string, string | undefined>>): string | undefined {
   const found = versions.node;
   if (found === undefined || versions.bun !== undefined || versions.deno !== undefined) return undefined;

@@ -12,7 +12,7 @@ import type { ToolChange } from '../pool/pinning/tool-change.ts';
 
 import type { HostAnswer, HostEvent, HostHandlers, HostOptions } from './host-options.ts';
 
-/** What a host takes from its surroundings. */
+/** The dependencies of a host on its environment. */
 export type HostEnvironment = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;

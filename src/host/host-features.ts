@@ -10,7 +10,7 @@ import type { Subscription } from '../mcp/features/subscriptions.ts';
 import { checkRequest } from './check-host-options.ts';
 import type { HostCallOptions, HostPrompt, HostResource, HostResourceTemplate } from './host-options.ts';
 
-/** What a host has of its servers beside tools: resources, prompts and completion, in either protocol. */
+/** Resources, prompts and completion of a host's servers, in both protocol versions. */
 export abstract class HostFeatures {
   /**
    * The resources of one server or of all connected servers. A server that fails to list them produces a `warning`

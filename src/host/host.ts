@@ -41,7 +41,7 @@ import type {
 } from './host-options.ts';
 import { HostPools, type PoolOptions, type ToolPool } from './tool-pool.ts';
 
-/** How long what is remembered may take to be written. */
+/** Time limit for writing caches when the host is closed. */
 const FLUSH_MS = 1_000;
 
 /** Connects many MCP servers, keeps the connections alive and calls their tools. */

@@ -11,7 +11,7 @@ import { tokenCost } from '../pool/token-cost.ts';
 import type { CallToolResult, JsonSchema, ListedTool, ToolAnnotations } from '../protocol/mcp.ts';
 import type { HostCallOptions } from './host-options.ts';
 
-/** How many tools a search gives. */
+/** How many tools a search returns by default. */
 const FEW = 5;
 
 /** Options of `host.pool()`. */
@@ -41,7 +41,7 @@ export type PoolTool = {
 /** Options of a tool search; by default it returns at most 5 tools. */
 export type PoolSearch = Partial<SearchOptions>;
 
-/** What a pool is made of. */
+/** The inputs of a pool. */
 type PoolParts = {
   readonly pool: Pool;
   readonly index: ToolIndex;
@@ -94,7 +94,7 @@ export class ToolPool {
   ): Promise<CallToolResult> {
     const found = this.#parts.pool.byName.get(name);
     if (found?.origin.kind !== 'mcp') {
-      throw new HostError('unknown-tool', '', `There is no tool ${JSON.stringify(name)} in this pool`, {
+      throw new HostError('unknown-tool', '', `this pool has no tool ${JSON.stringify(name)}`, {
         hasRun: 'no',
       });
     }
@@ -140,7 +140,7 @@ type HostPoolsDeps = Pick<PoolParts, 'call'> & {
   readonly watch: PinWatch;
 };
 
-/** Creates the pools of a host. Unchanged parts are shared with the pool before. */
+/** Creates the pools of a host. Unchanged parts are shared with the previous pool. */
 export class HostPools {
   readonly #deps: HostPoolsDeps;
   readonly #index = new ToolIndex();

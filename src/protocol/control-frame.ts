@@ -4,7 +4,7 @@ import { messageOf, SdkError } from './sdk-error.ts';
 /** One JSON object of the control protocol. */
 export type Frame = { readonly [key: string]: unknown };
 
-/** What a received frame is, once read. `malformed` keeps the id when there is one, so that it can be answered. */
+/** A parsed frame. `malformed` keeps the id if there is one, so that the request can be answered. */
 export type Incoming =
   | { kind: 'request'; id: string; subtype: string; body: Frame }
   | { kind: 'response'; id: string; outcome: ResponseOutcome }
@@ -17,9 +17,9 @@ export type ResponseOutcome =
   | { ok: true; response: Frame; extra: Frame }
   | { ok: false; error: string; errorCode: string | undefined };
 
-/** Reads one frame. Total: whatever arrives becomes one of the kinds; unknown types are messages (C1: `id` is read where `request_id` is missing). */
+/** Parses one frame. Never throws: frames of unknown types are messages (C1: `id` is read where `request_id` is missing). */
 export function readFrame(value: unknown): Incoming {
-  if (!isRecord(value)) return { kind: 'malformed', id: undefined, reason: 'a frame is a JSON object' };
+  if (!isRecord(value)) return { kind: 'malformed', id: undefined, reason: 'a frame must be a JSON object' };
   switch (value.type) {
     case 'control_request':
       return readRequest(value);
@@ -28,7 +28,7 @@ export function readFrame(value: unknown): Incoming {
     case 'control_cancel_request': {
       const id = idOf(value);
       return id === undefined
-        ? { kind: 'malformed', id, reason: 'a cancel names its request_id' }
+        ? { kind: 'malformed', id, reason: 'a control_cancel_request needs a request_id' }
         : { kind: 'cancel', id };
     }
     case 'keep_alive':
@@ -38,7 +38,7 @@ export function readFrame(value: unknown): Incoming {
   }
 }
 
-/** Member order is the incumbent's, so that both sides' lines can be compared byte for byte. */
+/** The order of members is that of the official SDK, so that frames can be compared byte for byte. */
 export function requestFrame(id: string, request: Frame): Frame {
   return { request_id: id, type: 'control_request', request };
 }
@@ -94,7 +94,7 @@ function readResponse(frame: Frame): Incoming {
     id,
     outcome: {
       ok: false,
-      error: typeof response.error === 'string' ? response.error : 'the agent gave no reason',
+      error: typeof response.error === 'string' ? response.error : 'the agent sent no error message',
       errorCode: typeof response.error_code === 'string' ? response.error_code : undefined,
     },
   };
@@ -109,7 +109,7 @@ export function encodeFrame(frame: Frame): string {
   try {
     return JSON.stringify(frame);
   } catch (cause) {
-    throw new SdkError('unsendable', `A frame cannot be written as JSON: ${messageOf(cause)}`, { cause });
+    throw new SdkError('unsendable', `A frame cannot be serialized as JSON: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -17,7 +17,7 @@ export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL = -32603;
-/** The code editors' protocols use; MCP defines none. */
+/** The code of the Language Server Protocol for a cancelled request; MCP defines none. */
 export const CANCELLED = -32800;
 
 export type IncomingRpc =
@@ -28,15 +28,15 @@ export type IncomingRpc =
 
 const NO_PARAMS: Record<string, unknown> = {};
 
-/** Reads one JSON-RPC message; total. Loose about `jsonrpc`, since nothing depends on it. */
+/** Parses one JSON-RPC message; never throws. The member `jsonrpc` is not checked, since nothing depends on it. */
 export function readRpc(value: unknown): IncomingRpc {
   if (!isRecord(value))
-    return { kind: 'malformed', id: undefined, reason: 'a JSON-RPC message is an object' };
+    return { kind: 'malformed', id: undefined, reason: 'a JSON-RPC message must be an object' };
   const id = isRpcId(value.id) ? value.id : undefined;
   const { method, params } = value;
   if (typeof method === 'string') {
     if (params !== undefined && !isRecord(params)) {
-      return { kind: 'malformed', id, reason: `the params of ${method} are not an object` };
+      return { kind: 'malformed', id, reason: `the params of ${method} must be an object` };
     }
     const read = params ?? NO_PARAMS;
     return id === undefined
@@ -46,7 +46,7 @@ export function readRpc(value: unknown): IncomingRpc {
   if (id !== undefined && ('result' in value || 'error' in value)) {
     return { kind: 'response', id, message: value as RpcResponse };
   }
-  return { kind: 'malformed', id, reason: 'a JSON-RPC message has a method, a result or an error' };
+  return { kind: 'malformed', id, reason: 'a JSON-RPC message needs a method, a result or an error' };
 }
 
 export function rpcResult(id: RpcId, result: Record<string, unknown>): RpcResult {
@@ -60,7 +60,7 @@ export function rpcFailure(id: RpcId, code: number, message: string, data?: unkn
 
 /** The error response for a result that cannot be serialized, so that every request is answered. */
 export function unsendable(result: RpcResult, cause: unknown): RpcFailure {
-  return rpcFailure(result.id, INTERNAL, `The result cannot be sent: ${messageOf(cause)}`);
+  return rpcFailure(result.id, INTERNAL, `The result cannot be serialized as JSON: ${messageOf(cause)}`);
 }
 
 /** Thrown inside a method handler to answer with that JSON-RPC error. */

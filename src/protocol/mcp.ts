@@ -1,7 +1,7 @@
-/** The protocol revisions a tool server speaks, newest first. */
+/** The protocol revisions that tool servers support, newest first. */
 export const MCP_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'] as const;
 
-/** C8: the client's revision when we speak it, else our newest. */
+/** C8: the client's revision if it is supported, else the newest supported one. */
 export function negotiateVersion(requested: unknown): string {
   return (MCP_VERSIONS as readonly unknown[]).includes(requested) ? (requested as string) : MCP_VERSIONS[0];
 }

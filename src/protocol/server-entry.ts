@@ -21,7 +21,7 @@ type Common = {
 type HostSettings = {
   /** Connect at first use instead of at start. */
   start?: 'on-demand';
-  /** `ready()` fails without it. */
+  /** `ready()` rejects if this server is not connected. */
   required?: boolean;
   /** Trust the server's annotations: calls of tools marked read-only or idempotent are repeated after a lost connection. */
   trust?: boolean;
@@ -29,7 +29,7 @@ type HostSettings = {
   connectTimeoutMs?: number;
   /** Maximum time without progress of one call; each progress notification restarts it. */
   idleTimeoutMs?: number;
-  /** Hard limits of single tools, by the server's own name for them; they beat `timeout`. */
+  /** Hard limits of single tools, by the server's own name for them; they take precedence over `timeout`. */
   toolTimeoutsMs?: Record<string, number>;
   /** Offer only these tools, by the server's own names; `*` matches any characters. By default all are offered. */
   includeTools?: string[];
@@ -75,7 +75,7 @@ export type SseServerEntry = Common & Remote & { type: 'sse' };
 export type HttpServerEntry = Common & Remote & { type: 'http' };
 /** A WebSocket server. */
 export type WsServerEntry = Common & Remote & { type: 'ws' };
-/** Streamable HTTP if it is spoken there, else the older HTTP with server-sent events. */
+/** A remote server without a type: Streamable HTTP is tried first, then HTTP+SSE. */
 type UrlServerEntry = Common & Remote & { type?: undefined };
 /** A running editor; `url` and `authToken` come from its lock file. Without `url` the lock file is searched for. */
 export type IdeServerEntry = Common & {
@@ -85,7 +85,7 @@ export type IdeServerEntry = Common & {
   authToken?: string;
 };
 
-/** A server the agent dials by itself. */
+/** A server that the agent connects to itself. */
 export type ExternalServerEntry =
   | StdioServerEntry
   | SseServerEntry
@@ -94,16 +94,16 @@ export type ExternalServerEntry =
   | UrlServerEntry
   | IdeServerEntry;
 
-/** What is wrong with an entry; `member` is where, if it is one member of it that can be pointed at. */
+/** An error in an entry; `member` is the invalid member, if there is a single one. */
 export type EntryError = { readonly member?: string; readonly message: string };
 
-/** The first thing that is wrong with an external entry, or undefined if it can be used. */
+/** The first error in an external entry; undefined if it is valid. */
 export function findEntryError(entry: unknown): EntryError | undefined {
   if (isRecord(entry)) return faultOfKind(entry) ?? faultOfMembers(entry);
   return { message: 'the entry must be an object: an sdk server, or a stdio, http, sse or ws entry' };
 }
 
-/** What is wrong with where the server is. */
+/** The first error in the location of the server. */
 function faultOfKind(entry: Record<string, unknown>): EntryError | undefined {
   const { type, url } = entry;
   if (entry.command !== undefined && url !== undefined && (type === undefined || type === 'stdio'))
@@ -223,7 +223,7 @@ const MAX_SUGGESTIONS = 50;
 export function unknownMembers(entry: object): { readonly name: string; readonly suggestion?: string }[] {
   const unknown = Object.keys(entry).filter((name) => !KNOWN.includes(name));
   return unknown.map((name, at) => {
-    // An entry with more unknown members is not one with typos.
+    // More unknown members are probably not typos.
     const suggestion =
       at < MAX_SUGGESTIONS ? (nearest(name, KNOWN) ?? nearest(`${name}Ms`, KNOWN)) : undefined;
     return { name, ...(suggestion !== undefined && { suggestion }) };
@@ -235,7 +235,7 @@ function isTls(value: unknown): boolean {
   return isMapOf(isText)(value) && Object.keys(value as object).every(known);
 }
 
-/** Checks an entry as it is written, before anything is put in: of a url that is not whole yet, what is there. */
+/** Checks an entry before its variables are substituted; of an incomplete URL, only the present part is checked. */
 export function checkWritten(name: string, raw: unknown): ExternalServerEntry {
   const fault = writtenEntryFault(raw);
   if (fault === undefined) return raw as ExternalServerEntry;
@@ -245,7 +245,7 @@ export function checkWritten(name: string, raw: unknown): ExternalServerEntry {
   });
 }
 
-/** The first thing that is wrong with an entry whose references are not resolved yet, or undefined if it can be used. */
+/** The first error in an entry whose variables are not substituted yet; undefined if it is valid. */
 export function writtenEntryFault(raw: unknown): EntryError | undefined {
   return findEntryError(isRecord(raw) && isOpen(raw.url) ? { ...raw, url: standIn(raw) } : raw);
 }
@@ -309,8 +309,7 @@ const TYPE_ALIASES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Where a member that other programs put into an entry belongs here, as what is said of it; undefined of one that nobody
- * has.
+ * Explains where a member of other programs' entries belongs in Toolplane's configuration; undefined for other members.
  */
 export function foreignMember(server: string, member: string): string | undefined {
   return Object.hasOwn(FOREIGN_MEMBERS, member) ? FOREIGN_MEMBERS[member]?.(server) : undefined;

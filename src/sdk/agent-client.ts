@@ -6,7 +6,7 @@ import { userMessage } from './query.ts';
 import { QueryMethods } from './query-methods.ts';
 
 /**
- * A lasting conversation: the agent stays up between turns.
+ * A lasting conversation: the agent keeps running between turns.
  * `await using client = await AgentClient.open(options)` ends it with the block.
  */
 export class AgentClient extends QueryMethods implements AsyncDisposable {
@@ -28,18 +28,15 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
   }
 
   /**
-   * One turn: every message up to its result, which is also the generator's return value. One at a time;
-   * results that earlier messages still owe, of `send()` or of a turn left early, are read before it begins.
+   * Runs one turn: yields every message up to its result, which is also the generator's return value. Only one turn can
+   * run at a time; pending results of `send()` or of an abandoned turn are read before it begins.
    */
   async *turn(prompt: string | SDKUserMessage): AsyncGenerator<SDKMessage, SDKResultMessage> {
     if (this.#inTurn) {
-      throw new SdkError(
-        'busy',
-        'A turn is running: finish it, or interrupt() it and read its result, first',
-      );
+      throw new SdkError('busy', 'A turn is running: read it to its result, or interrupt() it, first');
     }
     if (typeof prompt !== 'string' && prompt.shouldQuery === false) {
-      throw new SdkError('bad-option', 'A message with shouldQuery: false has no turn: send() it');
+      throw new SdkError('bad-option', 'A message with shouldQuery: false starts no turn: use send()');
     }
     this.#inTurn = true;
     try {
@@ -75,7 +72,7 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
 
   async #read(): Promise<SDKMessage> {
     const message = await this.#next();
-    if (!message) throw new SdkError('closed', 'The agent ended before it gave a result');
+    if (!message) throw new SdkError('closed', 'The agent ended before it sent a result');
     return message;
   }
 
@@ -91,7 +88,7 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
       this.#owed = 0;
       throw cause;
     }
-    // An agent that has ended owes nothing any more.
+    // An agent that has ended sends no further results.
     this.#owed = 0;
     return undefined;
   }
@@ -106,7 +103,7 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
   }
 }
 
-/** Opens clients in these surroundings. Resolves once the agent is initialised. */
+/** Binds `AgentClient.open()` to its dependencies. Resolves once the agent is initialized. */
 export function createAgentClient(deps: SdkDeps): (options?: Options) => Promise<AgentClient> {
   return async (options = {}) => {
     const conversation = new Conversation(options, deps);

@@ -33,7 +33,7 @@ function modulePath(url: URL | string): string {
   return fileURLToPath(text);
 }
 
-/** Sources run sources: the command beside this file has the same ending, and so has what its module imports of us. */
+/** The command beside this file, with the same extension: TypeScript sources run the sources, the package runs the package. */
 const ENDING = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const SOURCES: readonly string[] = ENDING === '.ts' ? ['--conditions=toolplane-source'] : [];
 

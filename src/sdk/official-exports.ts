@@ -1,17 +1,17 @@
 import { SdkError } from '../protocol/sdk-error.ts';
 
-/** Stands for an export of the official package that is not supported: any use throws an error that names an alternative. */
+/** Replaces an unsupported export of the official package: any use throws an error that names an alternative. */
 export function refused(name: keyof typeof OFFICIAL_EXPORTS): never {
   // Not an arrow function, for which `new` would throw its own TypeError.
   function fail(): never {
     throw new SdkError(
       'unsupported-method',
-      `${name} is not offered by toolplane: ${OFFICIAL_EXPORTS[name]}`,
+      `${name} is not supported by toolplane: ${OFFICIAL_EXPORTS[name]}`,
     );
   }
   return new Proxy(fail, { get: fail, apply: fail, construct: fail, has: fail, ownKeys: fail }) as never;
 }
-/** Every value the official package exports (in its published types): offered here, or refused by name when used. */
+/** Every value that the official package exports (in its published types): supported, or refused by name when used. */
 export const OFFICIAL_EXPORTS = {
   AbortError: 'offered',
   EXIT_REASONS: 'offered',

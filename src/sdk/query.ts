@@ -10,7 +10,7 @@ export type Prompt = string | AsyncIterable<SDKUserMessage>;
 
 /** A conversation: an async iterable of messages with control methods. */
 export class Query extends QueryMethods implements AsyncGenerator<SDKMessage, void> {
-  /** Streams that are being sent; they are left when the query is over. */
+  /** Streams that are being sent; they are stopped when the query ends. */
   readonly #feeds = new Set<PromptFeed>();
 
   constructor(conversation: Conversation, prompt: Prompt) {
@@ -90,11 +90,11 @@ export type WarmQuery = AsyncDisposable & {
 type QueryFunctions = {
   /** Starts an agent with a prompt: text for one turn, or a stream of user messages for as many as it yields. */
   query(params: { prompt: Prompt; options?: Options }): Query;
-  /** Starts an agent ahead of its prompt, so that the first turn does not wait for it. */
+  /** Starts an agent before its prompt is known, so that the first turn does not wait for it. */
   startup(params?: { options?: Options; initializeTimeoutMs?: number }): Promise<WarmQuery>;
 };
 
-/** Binds `query()` to its surroundings: the default agent, the environment, where to warn. */
+/** Binds `query()` to its dependencies: the default agent, the environment, the receiver of warnings. */
 export function createQuery(deps: SdkDeps): QueryFunctions {
   return {
     query({ prompt, options = {} }) {
@@ -108,7 +108,8 @@ export function createQuery(deps: SdkDeps): QueryFunctions {
       let query: Query | undefined;
       return {
         query(prompt) {
-          if (query) throw new SdkError('closed', 'This agent has had its prompt: start another');
+          if (query)
+            throw new SdkError('closed', 'query() was already called on this agent: start another one');
           checkPrompt(prompt);
           query = new Query(conversation, prompt);
           return query;
@@ -120,7 +121,7 @@ export function createQuery(deps: SdkDeps): QueryFunctions {
   };
 }
 
-/** A prompt's text as the agent takes it. */
+/** The user message for a prompt that is a string. */
 export function userMessage(text: string): SDKUserMessage {
   return {
     type: 'user',
@@ -166,13 +167,13 @@ class PromptFeed {
   #isOver = false;
   #isLeft = false;
 
-  /** A list will do, as it does for a loop. */
+  /** Plain iterables are accepted too, as in a `for await` loop. */
   constructor(stream: AsyncIterable<SDKUserMessage> | Iterable<SDKUserMessage>) {
     this.#iterator =
       Symbol.asyncIterator in stream ? stream[Symbol.asyncIterator]() : stream[Symbol.iterator]();
   }
 
-  /** Sends every message in order. Resolves with how it came to an end; rejects if the stream or a sending fails. */
+  /** Sends every message in order. Resolves with the way it ended; rejects if the stream or sending fails. */
   async sendAll(send: (message: SDKUserMessage) => Promise<void>): Promise<'ended' | 'left'> {
     while (!this.#isLeft) {
       const next = await this.#next();

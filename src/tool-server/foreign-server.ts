@@ -26,7 +26,7 @@ export function isForeignServer(value: unknown): value is ForeignServer {
 
 const multiplexers = new WeakMap<ForeignServer, Multiplexer>();
 
-/** Such an instance can hold one session only, so all its users share it (a factory gives each its own). */
+/** An instance supports one session only, so all its users share it (a factory creates one for each). */
 export function openForeignSession(server: ForeignServer, port: SessionPort): McpSession {
   let multiplexer = multiplexers.get(server);
   if (!multiplexer) {
@@ -78,7 +78,7 @@ class SharedSession implements McpSession {
     if (this.#inFlight.has(id)) {
       return rpcFailure(id, INVALID_REQUEST, `a request with id ${JSON.stringify(id)} is already in flight`);
     }
-    // The official servers leave such a message without an answer.
+    // The official servers do not answer such a message.
     if (params._meta !== undefined && !isRecord(params._meta)) {
       return rpcFailure(id, INVALID_REQUEST, `the _meta of ${method} is not an object`);
     }
@@ -92,7 +92,7 @@ class SharedSession implements McpSession {
   }
 }
 
-/** A forwarded request. The shared `initialize` has no user, so that no user's leaving cancels it. */
+/** A forwarded request. The shared `initialize` has no user, so that it is not cancelled when a user leaves. */
 type Call = {
   user: SessionUser | undefined;
   server: string;
@@ -111,7 +111,7 @@ type Connection = {
   isOver: boolean;
 };
 
-/** Many users, one session: ids and progress tokens are rewritten on the way in and restored on the way out. */
+/** Multiplexes many users on one session: ids and progress tokens are rewritten in requests and restored in responses. */
 export class Multiplexer {
   readonly #connectServer: (transport: Transport) => Promise<void>;
   readonly #users = new Set<SessionUser>();
@@ -187,7 +187,7 @@ export class Multiplexer {
       start: async () => {},
       send: async (message, options) => this.#fromServer(message, options?.relatedRequestId),
       close: async () => transport.onclose?.(),
-      // Servers call the handler they find here before their own.
+      // Servers call an existing handler before their own.
       onclose: () => this.#ended(connection),
     };
     const start = async () => {
@@ -283,7 +283,7 @@ export class Multiplexer {
   }
 }
 
-/** The official servers' messages have no `params` where there is nothing in them. */
+/** The messages of the official servers omit empty `params`. */
 function withParams<Message extends RpcMessage>(
   message: Message,
   params: Record<string, unknown> | undefined,
@@ -305,7 +305,7 @@ export class ServerRequests {
     user.port.send({ ...request, id: asked });
   }
 
-  /** The server's own id of the question that `user` answers, if it is one. */
+  /** The server's own id of the request that `user` answers; undefined if there is none. */
   answer(user: SessionUser, asked: RpcId): RpcId | undefined {
     const question = this.#open.get(asked);
     if (question?.user !== user) return undefined;
@@ -326,7 +326,7 @@ export class ServerRequests {
     });
   }
 
-  /** The server's own ids of the questions that `user` will not answer any more. */
+  /** The server's own ids of the requests that `user` has not answered. */
   leave(user: SessionUser): RpcId[] {
     const left = [...this.#open].filter(([, question]) => question.user === user);
     return left.map(([asked, { id }]) => {

@@ -54,7 +54,7 @@ export const METHODS: { readonly [name: string]: Method | undefined } = {
   },
 };
 
-/** What a session reads of the server it belongs to. */
+/** The part of a server that a session reads. */
 export type Offering = {
   readonly name: string;
   readonly options: {

@@ -2,8 +2,8 @@ import { Coalescer } from '../base/async/coalescer.ts';
 import type { RpcMessage } from '../protocol/json-rpc.ts';
 
 /**
- * Keeps a server that notifies faster than its user reads from filling the memory. Of progress the latest of each call is
- * kept, of updates the latest of each resource, of a change of a list one; log messages are dropped and counted.
+ * Bounds the memory of a server that sends notifications faster than its user reads them. Only the latest progress of each
+ * call, the latest update of each resource and one change of each list are kept; log messages are dropped and counted.
  * Everything else is always sent.
  */
 export class NotificationLimiter {
@@ -11,7 +11,7 @@ export class NotificationLimiter {
   #dropped = 0;
   #dropNotice: RpcMessage | undefined;
 
-  /** A promise that `send` gives settles when there is room for more. */
+  /** A promise that `send` returns settles when there is room for more. */
   constructor(send: (message: RpcMessage) => unknown) {
     this.#coalescer = new Coalescer((message) => {
       if (message === this.#dropNotice) this.#dropped = 0;
@@ -20,7 +20,7 @@ export class NotificationLimiter {
     });
   }
 
-  /** Settles when there is room for more; undefined if there is. */
+  /** Settles when there is room for more; undefined if there is room now. */
   get room(): Promise<void> | undefined {
     return this.#coalescer.room;
   }
@@ -35,7 +35,7 @@ export class NotificationLimiter {
     else this.#coalescer.send(message);
   }
 
-  /** Sends what was kept back: the answer to a call follows. */
+  /** Sends the kept notifications before the response to a call. */
   flush(): void {
     this.#coalescer.flush();
   }

@@ -3,7 +3,7 @@ import type { CallToolResult, ContentBlock } from '../protocol/mcp.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
 
 /**
- * What a handler returned, as a result (C22): text for strings, numbers, booleans and big integers, JSON text for
+ * Converts the return value of a handler to a result (C22): text for strings, numbers, booleans and big integers, JSON text for
  * objects, arrays, maps and sets, nothing for null and undefined, a failure for an `Error`; a whole result passes as it is.
  */
 export function wrapResult(value: unknown, options: { structured: boolean }): CallToolResult {
@@ -19,7 +19,7 @@ export function wrapResult(value: unknown, options: { structured: boolean }): Ca
     case 'function':
     case 'symbol':
       return failedResult(
-        `The tool returned a ${typeof value}, which cannot be sent. Return text, a number, plain data or a result.`,
+        `The tool returned a ${typeof value}, which cannot be serialized. Return text, a number, plain data or a result.`,
       );
     case 'object':
       if (value === null) return { content: [] };
@@ -28,7 +28,7 @@ export function wrapResult(value: unknown, options: { structured: boolean }): Ca
   }
 }
 
-/** A failure the model reads and can react to (C2). */
+/** An error result, which the model can read and react to (C2). */
 export function failedResult(message: string): CallToolResult {
   return { content: [{ type: 'text', text: message }], isError: true };
 }
@@ -50,7 +50,7 @@ function jsonResult(value: object, options: { structured: boolean }): CallToolRe
     const result = textResult(text);
     return options.structured ? { ...result, structuredContent: data as Record<string, unknown> } : result;
   } catch (cause) {
-    return failedResult(`The tool returned data that cannot be written as JSON: ${messageOf(cause)}`);
+    return failedResult(`The tool returned data that cannot be serialized as JSON: ${messageOf(cause)}`);
   }
 }
 
@@ -146,7 +146,7 @@ function resourceFault(resource: unknown, at: string): string | undefined {
 /** JSON text of data and the data parsed from it; maps and sets become objects and arrays. Throws if the data is not serializable. */
 export function plainJson(value: object): { text: string; data: unknown } {
   const text = JSON.stringify(value) ?? '';
-  // Both are written as an empty object, so only such a text needs the slower way.
+  // Maps and sets are serialized as `{}`, so only such a text needs the slower conversion.
   if (!text.includes('{}')) return { text, data: value };
   let isConverted = false;
   const full = JSON.stringify(value, (_key, member: unknown) => {

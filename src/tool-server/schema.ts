@@ -12,7 +12,7 @@ import {
 } from './standard-schema.ts';
 import { compileZod, compileZodShape, isZodSchema, isZodShape } from './zod-schema.ts';
 
-/** `direction` matters for schemas that transform: a tool takes input and gives output. */
+/** `direction` matters for schemas that transform values: input for arguments, output for results. */
 export function compileSchema(
   schema: ToolSchema,
   where: string,
@@ -37,7 +37,7 @@ function compileStandard(schema: StandardSchema, direction: 'input' | 'output'):
   const toJson = standard.jsonSchema?.[direction];
   if (!toJson) {
     throw new Error(
-      `the ${standard.vendor} schema gives no JSON Schema; use a version or wrapper that implements Standard JSON Schema`,
+      `the ${standard.vendor} schema cannot be converted to JSON Schema; use a version or wrapper that implements Standard JSON Schema`,
     );
   }
   return {
@@ -75,7 +75,7 @@ function refuseShape(schema: JsonSchema): JsonSchema {
   const field = keys.find((key) => isStandardSchema(schema[key]));
   if (field !== undefined) {
     throw new Error(
-      `"${field}" is a schema, but not every field is a zod schema; a plain shape takes zod fields only, use an object schema of the other library`,
+      `"${field}" is a schema, but not every field is a zod schema; a plain shape may contain zod fields only; use an object schema of the other library`,
     );
   }
   const word = keys.find((key) => typeof schema[key] === 'function');
@@ -101,7 +101,7 @@ function objectRoot(schema: JsonSchema): JsonSchema {
   throw new Error(`the schema describes ${JSON.stringify(type)}, but tool arguments are an object`);
 }
 
-/** A JSON Schema as it is. It is compiled at the first call, so that a faulty one fails that call and nothing else. */
+/** A plain JSON Schema. It is compiled at the first call, so that an invalid one affects only that call. */
 export function compileJsonSchema(json: JsonSchema): CompiledSchema {
   const hasDefaults = JSON.stringify(json).includes('"default"');
   let validate: ValidateFunction | { fault: string } | undefined;
@@ -110,7 +110,7 @@ export function compileJsonSchema(json: JsonSchema): CompiledSchema {
     check(value) {
       validate ??= compile(json);
       if ('fault' in validate)
-        return { ok: false, message: `the tool's own schema is faulty: ${validate.fault}` };
+        return { ok: false, message: `the tool's own schema is invalid: ${validate.fault}` };
       const candidate = hasDefaults ? structuredClone(value) : value;
       if (validate(candidate)) return { ok: true, value: candidate };
       const lines = (validate.errors ?? []).map(

@@ -81,7 +81,7 @@ export class SdkServer {
     this.instance.remove(name);
   }
 
-  /** Runs a tool as a call of an agent would, for unit tests. */
+  /** Runs a tool like a call of an agent, for unit tests. */
   call(name: string, args?: unknown, options?: CallOptions): Promise<CallToolResult> {
     return this.instance.call(name, args, options);
   }
@@ -129,7 +129,7 @@ export function attach(server: SdkServer | SdkServerEntry, options: { assigns: o
 /** Opens a session on the instance of an entry. */
 export function openSession(instance: SdkServerEntry['instance'], port: SessionPort): McpSession {
   if (instance instanceof ToolServer) return instance.open(port);
-  // An entry whose instance is itself what createSdkMcpServer() returned.
+  // The instance may itself be the result of createSdkMcpServer().
   if (instance instanceof SdkServer) return instance.instance.open(port);
   if (isForeignServer(instance)) return openForeignSession(instance, port);
   if (typeof instance === 'function') return openOwnSession(instance, port);

@@ -5,18 +5,18 @@ import { LineSplitter, LineWriter } from '../base/text/lines.ts';
 import { INVALID_REQUEST, PARSE_FAILED, type RpcMessage, readRpc, unsendable } from '../protocol/json-rpc.ts';
 import type { McpSession, SessionPort } from './session.ts';
 
-/** Longest message a client may send, in characters. */
+/** Maximum length of a message from a client, in characters. */
 const MAX_MESSAGE = 64 * 1024 * 1024;
 
 type StdioStreams = {
   input: Readable;
   output: Writable;
   onLog?: SessionPort['onLog'];
-  /** How long calls may go on after the input has ended. */
+  /** How long calls may continue after the input has ended. */
   graceMs?: number;
 };
 
-/** Serves one MCP session on a pair of streams, one JSON-RPC message a line. Resolves when the input has ended and every answer is written. */
+/** Serves one MCP session on a pair of streams, one JSON-RPC message per line. Resolves when the input has ended and every answer is written. */
 export async function serveStdio(
   open: (port: SessionPort) => McpSession,
   server: string,
@@ -79,12 +79,12 @@ export async function serveStdio(
 
 /** The error of a malformed request that has no id to respond to; undefined for notifications and responses. */
 function unanswerable(message: unknown): string | undefined {
-  if (Array.isArray(message)) return 'batches are not served: send one message a line';
+  if (Array.isArray(message)) return 'batches are not supported: send one message per line';
   const read = readRpc(message);
   if (!isRecord(message)) return read.kind === 'malformed' ? read.reason : undefined;
   if ('result' in message || 'error' in message) return undefined;
   const isNotification = typeof message.method === 'string' && !('id' in message);
-  if (read.kind === 'notification' && !isNotification) return 'an id is a string or a whole number';
+  if (read.kind === 'notification' && !isNotification) return 'an id must be a string or a whole number';
   return read.kind === 'malformed' && read.id === undefined && !isNotification ? read.reason : undefined;
 }
 

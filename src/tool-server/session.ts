@@ -29,12 +29,12 @@ type Running = {
   isOver: boolean;
 };
 
-/** One user's conversation with a tool server: calls run at once, each request is answered exactly once. */
+/** The session of one user of a tool server: calls run concurrently, each request is answered exactly once. */
 export class ToolSession implements McpSession {
   readonly #server: Offering;
   readonly #port: SessionPort;
   readonly #onClose: () => void;
-  /** One for all calls: a call differs only by its context. */
+  /** Shared by all calls, which differ only in their context. */
   readonly #callPort: CallPort;
   readonly #notifications: NotificationLimiter;
   readonly #running = new InFlight<RpcId, Running>();
@@ -88,7 +88,7 @@ export class ToolSession implements McpSession {
       this.#notifications.send(params ? { method, params, jsonrpc: '2.0' } : { method, jsonrpc: '2.0' });
   }
 
-  /** Calls still running are aborted and answered as such. */
+  /** Aborts running calls and answers them with an error. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -197,7 +197,7 @@ export class ToolSession implements McpSession {
 
   #setLevel(id: RpcId, params: Record<string, unknown>): RpcResponse {
     if (!LOG_LEVELS.includes(params.level as LogLevel)) {
-      return rpcFailure(id, INVALID_PARAMS, `unknown level; known are ${LOG_LEVELS.join(', ')}`);
+      return rpcFailure(id, INVALID_PARAMS, `unknown level; use one of ${LOG_LEVELS.join(', ')}`);
     }
     this.#logLevel = params.level as LogLevel;
     return rpcResult(id, {});
@@ -223,12 +223,12 @@ function faultOf(id: RpcId, thrown: unknown): RpcResponse {
   return rpcFailure(id, thrown instanceof RpcMethodError ? thrown.code : INTERNAL, messageOf(thrown));
 }
 
-/** How a session reaches its user, and what it was attached with. */
+/** The connection of a session to its user, and the state of the attachment. */
 export type SessionPort = {
   /** The key of the server in the user's configuration. */
   readonly server: string;
   readonly assigns: object;
-  /** Carries notifications to the user; must not throw. A promise it gives settles when there is room for more. */
+  /** Sends notifications to the user; must not throw. A returned promise settles when there is room for more. */
   send(message: RpcMessage): unknown;
   onLog?(level: LogLevel, data: unknown): void;
   readonly observer?: CallObserver | undefined;
@@ -239,9 +239,9 @@ export type RpcAnswer = RpcResponse | undefined;
 
 /** One session of an in-process MCP server, ours or a foreign one. */
 export interface McpSession {
-  /** Takes one message. A request gives its answer; a notification or a response gives nothing. Never rejects. */
+  /** Handles one message. Resolves with the response to a request, with undefined for other messages. Never rejects. */
   receive(message: unknown): Promise<RpcAnswer>;
-  /** The same without a promise, where a session can: `answer` is called exactly once and must not throw. */
+  /** The same without a promise, for sessions that support it: `answer` is called exactly once and must not throw. */
   take?(message: unknown, answer: (response: RpcAnswer) => void): void;
   close(): void;
 }

@@ -17,7 +17,7 @@ import { serveTransport, type Transport } from './serve.ts';
 import { type SessionPort, ToolSession } from './session.ts';
 import { type AnyTool, type CompiledTool, compileTool, runTool } from './tool.ts';
 
-/** What a direct call may carry. */
+/** Options of a direct call. */
 export type CallOptions = {
   assigns?: object;
   signal?: AbortSignal;
@@ -79,7 +79,7 @@ export class ToolServer {
     this.#changed();
   }
 
-  /** Runs a tool as a session would, arguments checked and result wrapped: for unit tests. */
+  /** Runs a tool like a session, with validated arguments and a wrapped result, for unit tests. */
   async call(name: string, args: unknown = {}, options: CallOptions = {}): Promise<CallToolResult> {
     const tool = this.#tools.get(name);
     if (!tool) throw this.#unknown(name);
@@ -96,7 +96,7 @@ export class ToolServer {
     }
   }
 
-  /** One more user of this server. */
+  /** Opens a session for one more user. */
   open(port: SessionPort): ToolSession {
     const session = new ToolSession(this, port, () => {
       this.#sessions.delete(session);
@@ -116,7 +116,7 @@ export class ToolServer {
     await serveTransport(open, transport, this.name);
   }
 
-  /** Ends every open session and the transports they were connected by. The server itself can be used again. */
+  /** Closes every open session and its transport. The server can be used again afterwards. */
   async close(): Promise<void> {
     const transports = [...this.#transports.values()];
     for (const session of [...this.#sessions]) session.close();
@@ -161,7 +161,7 @@ export class ToolServer {
       if (normalizeName(known) === wireName) {
         throw new SdkError(
           'duplicate-tool',
-          `server "${this.name}": the tools "${known}" and "${name}" are both "${wireName}" to a model: rename one`,
+          `server "${this.name}": the tools "${known}" and "${name}" both normalize to "${wireName}": rename one`,
         );
       }
     }
@@ -191,16 +191,16 @@ export class ToolServer {
 export type ToolServerOptions = {
   name: string;
   version?: string;
-  /** Told to the model as this server's instructions. */
+  /** Sent to the model as this server's instructions. */
   instructions?: string;
   tools?: readonly AnyTool[];
   resources?: readonly ResourceDefinition[];
   prompts?: readonly PromptDefinition[];
-  /** Every tool of this server is always in the prompt, never behind a tool search. */
+  /** Always send every tool of this server to the model instead of deferring it to tool search. */
   alwaysLoad?: boolean;
   /** An unknown tool is a JSON-RPC error −32602 instead of a failed result the model can read (C2). */
   strictProtocolErrors?: boolean;
-  /** `resources/list` and `prompts/list` answer empty lists though nothing is offered (C7). */
+  /** `resources/list` and `prompts/list` return empty lists if the server has none (C7). */
   emptyStubs?: boolean;
   /** Offer the logging capability, so that `ctx.log()` also reaches the agent. */
   logging?: boolean;

@@ -79,7 +79,7 @@ export function tool(
   return definition;
 }
 
-/** A definition made ready to be listed and called. */
+/** A validated definition, ready to be listed and called. */
 export type CompiledTool = {
   readonly definition: AnyTool;
   readonly listed: ListedTool;
@@ -87,7 +87,7 @@ export type CompiledTool = {
   readonly output: CompiledSchema | undefined;
 };
 
-/** Everything that can be wrong with a definition is found here, before any agent sees it. */
+/** Validates a definition completely, before an agent sees it. */
 export function compileTool(definition: AnyTool, server: { alwaysLoad: boolean }): CompiledTool {
   checkDefinition(definition);
   const where = `tool "${definition.name}"`;
@@ -138,14 +138,14 @@ const EXTRAS: Required<{ [K in keyof ToolExtras]: true }> = {
   _meta: true,
 };
 
-/** Only what `tool()` is given: a definition by hand may carry members of its author's own. */
+/** Checks only the argument of `tool()`: a definition written by hand may have additional members. */
 function checkExtras(name: string, extras: unknown): void {
   const where = `tool ${JSON.stringify(name)}`;
   if (!isRecord(extras)) throw new SdkError('bad-tool', `${where}: its extras must be an object`);
   const unknown = Object.keys(extras).find((key) => extras[key] !== undefined && !Object.hasOwn(EXTRAS, key));
   if (unknown === undefined) return;
   const guess = nearest(unknown, Object.keys(EXTRAS));
-  const hint = guess ? `did you mean "${guess}"?` : `known are ${Object.keys(EXTRAS).join(', ')}`;
+  const hint = guess ? `did you mean "${guess}"?` : `use one of ${Object.keys(EXTRAS).join(', ')}`;
   throw new SdkError('bad-tool', `${where}: "${unknown}" is not a known option of tool(); ${hint}`);
 }
 
@@ -161,8 +161,8 @@ function checkDefinition(definition: AnyTool): void {
     throw new SdkError('bad-tool', `tool ${JSON.stringify(name)}: ${fault}`);
   };
   if (typeof name !== 'string' || name === '') refuse('its name must be a non-empty string');
-  if (name.length > 128) refuse(`its name has ${name.length} characters; 128 is the most an agent accepts`);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (name.length > 128) refuse(`its name has ${name.length} characters; agents accept at most 128`);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are searched for
   if (/[\u0000-\u001f\u007f]/.test(name)) refuse('its name contains a control character');
   if (typeof description !== 'string') refuse('its description must be a string');
   if (typeof handler !== 'function' && typeof inputSchema === 'function' && !isStandardSchema(inputSchema)) {

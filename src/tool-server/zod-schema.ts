@@ -64,7 +64,7 @@ function compileV3(shape: RawShape): CompiledSchema {
   };
 }
 
-/** Where each kind of schema keeps the schemas inside it; kinds that are not here may run code of their author's. */
+/** Where each kind of schema keeps the schemas inside it; kinds that are not listed may run custom code. */
 const INNER: Readonly<Record<string, readonly string[]>> = {
   any: [],
   array: ['element'],

@@ -143,7 +143,7 @@ describe('asking', () => {
     const { link, channel, faults } = open();
     await expect(channel.request({ subtype: 'x', n: 1n })).rejects.toMatchObject({ code: 'unsendable' });
     channel.post({ subtype: 'mcp_message', n: 1n });
-    expect(faults).toEqual([expect.stringContaining('cannot be written as JSON')]);
+    expect(faults).toEqual([expect.stringContaining('cannot be serialized as JSON')]);
     const ask = channel.request({ subtype: 'y' });
     link.say(success((link.sent[0] as Sent).request_id));
     await ask;
@@ -154,7 +154,7 @@ describe('asking', () => {
     link.fill().break(new Error('EPIPE'));
     await expect(channel.request({ subtype: 'x' })).rejects.toMatchObject({
       code: 'closed',
-      message: 'The agent takes no more input: EPIPE',
+      message: 'The agent no longer accepts input: EPIPE',
     });
   });
 
@@ -321,7 +321,7 @@ describe('serving', () => {
     await settle();
     expect(served?.signal.reason).toMatchObject({
       name: 'AbortError',
-      message: 'The agent took its request back',
+      message: 'The agent cancelled its request',
     });
     door.open({});
     await settle();
@@ -417,7 +417,7 @@ describe('serving', () => {
     const { link } = open({ request: async () => cyclic, ...(replace && { replace }) });
     link.ask('r1', { subtype: 'x' });
     await settle();
-    expect(link.sent).toEqual([failure('r1', expect.stringContaining('cannot be written as JSON'))]);
+    expect(link.sent).toEqual([failure('r1', expect.stringContaining('cannot be serialized as JSON'))]);
   });
 
   test('whatever the far end asks, in whatever way the handler ends, each request has exactly one answer', async () => {

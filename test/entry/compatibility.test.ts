@@ -285,7 +285,7 @@ test.each(exported.filter(([, how]) => how !== 'offered'))(
     expect(() => value?.()).toThrow(
       expect.objectContaining({
         code: 'unsupported-method',
-        message: `${name} is not offered by toolplane: ${how}`,
+        message: `${name} is not supported by toolplane: ${how}`,
       }),
     );
   },

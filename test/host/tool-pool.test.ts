@@ -46,7 +46,7 @@ test('all tools as a model is told of them, sorted, priced, and called by those 
   });
   await expect(pool.call('mail__send')).rejects.toMatchObject({
     code: 'unknown-tool',
-    message: 'There is no tool "mail__send" in this pool',
+    message: 'this pool has no tool "mail__send"',
   });
 });
 

@@ -66,7 +66,7 @@ describe('control frame', () => {
       {
         kind: 'response',
         id: 'r1',
-        outcome: { ok: false, error: 'the agent gave no reason', errorCode: undefined },
+        outcome: { ok: false, error: 'the agent sent no error message', errorCode: undefined },
       },
     ],
     ['keep_alive', { type: 'keep_alive' }, { kind: 'keep-alive' }],
@@ -76,7 +76,7 @@ describe('control frame', () => {
       { kind: 'message', message: { type: 'command_lifecycle', x: 1 } },
     ],
     ['no type at all is a message', { x: 1 }, { kind: 'message', message: { x: 1 } }],
-    ['no object', [1], { kind: 'malformed', id: undefined, reason: 'a frame is a JSON object' }],
+    ['no object', [1], { kind: 'malformed', id: undefined, reason: 'a frame must be a JSON object' }],
     [
       'a request without an id cannot be answered',
       { type: 'control_request', request: BODY },
@@ -95,7 +95,7 @@ describe('control frame', () => {
     [
       'a cancel of nothing',
       { type: 'control_cancel_request' },
-      { kind: 'malformed', id: undefined, reason: 'a cancel names its request_id' },
+      { kind: 'malformed', id: undefined, reason: 'a control_cancel_request needs a request_id' },
     ],
   ])('%s', (_name, frame, expected) => {
     expect(readFrame(frame)).toEqual(expected);

@@ -22,17 +22,17 @@ test.each<[string, unknown, IncomingRpc]>([
   [
     'params that are a list',
     { id: 1, method: 'm', params: [] },
-    { kind: 'malformed', id: 1, reason: 'the params of m are not an object' },
+    { kind: 'malformed', id: 1, reason: 'the params of m must be an object' },
   ],
   [
     'neither method nor result',
     { id: 1 },
-    { kind: 'malformed', id: 1, reason: 'a JSON-RPC message has a method, a result or an error' },
+    { kind: 'malformed', id: 1, reason: 'a JSON-RPC message needs a method, a result or an error' },
   ],
   [
     'a batch',
     [{ id: 1, method: 'm' }],
-    { kind: 'malformed', id: undefined, reason: 'a JSON-RPC message is an object' },
+    { kind: 'malformed', id: undefined, reason: 'a JSON-RPC message must be an object' },
   ],
 ])('%s', (_name, message, expected) => {
   expect(readRpc(message)).toEqual(expected);

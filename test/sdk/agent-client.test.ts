@@ -197,7 +197,7 @@ test('an agent that ends in a turn fails it; what it died of is the reason', asy
   });
   await expect(left.client.ask('one')).rejects.toMatchObject({
     code: 'process-exited',
-    message: 'The agent ended before it gave a result',
+    message: 'The agent ended before it sent a result',
   });
   const died = await playClient(async (agent) => {
     await agent.start();

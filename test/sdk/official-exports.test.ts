@@ -6,7 +6,7 @@ const stand = refused('listSessions') as unknown as (() => void) &
   Record<string, unknown>;
 const REFUSAL = {
   code: 'unsupported-method',
-  message: `listSessions is not offered by toolplane: ${OFFICIAL_EXPORTS.listSessions}`,
+  message: `listSessions is not supported by toolplane: ${OFFICIAL_EXPORTS.listSessions}`,
 };
 
 test.each<[string, () => unknown]>([

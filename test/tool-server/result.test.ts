@@ -114,10 +114,10 @@ describe('result', () => {
   });
 
   test.each([
-    [() => {}, 'The tool returned a function, which cannot be sent.'],
-    [Symbol('s'), 'The tool returned a symbol, which cannot be sent.'],
-    [cyclic, 'The tool returned data that cannot be written as JSON: '],
-    [{ n: 1n }, 'The tool returned data that cannot be written as JSON: '],
+    [() => {}, 'The tool returned a function, which cannot be serialized.'],
+    [Symbol('s'), 'The tool returned a symbol, which cannot be serialized.'],
+    [cyclic, 'The tool returned data that cannot be serialized as JSON: '],
+    [{ n: 1n }, 'The tool returned data that cannot be serialized as JSON: '],
   ])('what cannot be sent is a failed result: case %#', (value, message) => {
     expect(wrap(value)).toEqual({
       content: [{ type: 'text', text: expect.stringContaining(message) }],

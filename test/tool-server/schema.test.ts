@@ -165,7 +165,11 @@ describe('schema', () => {
       'the schema describes "string", but tool arguments are an object',
     ],
     ['a zod text', z.string(), 'the schema describes "string", but tool arguments are an object'],
-    ['valibot without its wrapper', v.object({ a: v.string() }), 'the valibot schema gives no JSON Schema'],
+    [
+      'valibot without its wrapper',
+      v.object({ a: v.string() }),
+      'the valibot schema cannot be converted to JSON Schema',
+    ],
     ['zod 3 and 4 mixed', { a: z.string(), b: z3.string() }, 'the shape mixes zod 3 and zod 4 schemas'],
     ['a field zod cannot describe', { at: z.date() }, 'Date cannot be represented in JSON Schema'],
     ['a shape of valibot fields', { a: v.string() }, '"a" is a schema, but not every field is a zod schema'],
@@ -266,7 +270,7 @@ describe('json schema', () => {
 
   test('a faulty schema is found at the call, and says that the tool is to blame', () => {
     const { check } = compileJsonSchema(object({ n: { type: 'nonsense' } }));
-    const expected = { ok: false, message: expect.stringMatching(/^the tool's own schema is faulty: /) };
+    const expected = { ok: false, message: expect.stringMatching(/^the tool's own schema is invalid: /) };
     expect([check({}), check({})]).toEqual([expected, expected]);
   });
 

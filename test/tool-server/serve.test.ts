@@ -83,7 +83,10 @@ describe('serve stdio', () => {
       {
         jsonrpc: '2.0',
         id: 1,
-        error: { code: -32603, message: expect.stringMatching(/^The result cannot be sent: .*BigInt/) },
+        error: {
+          code: -32603,
+          message: expect.stringMatching(/^The result cannot be serialized as JSON: .*BigInt/),
+        },
       },
     ]);
   });
@@ -105,18 +108,18 @@ describe('serve stdio', () => {
     [
       'a batch',
       '[{"jsonrpc":"2.0","id":1,"method":"ping"}]',
-      'batches are not served: send one message a line',
+      'batches are not supported: send one message per line',
     ],
-    ['a number', '42', 'a JSON-RPC message is an object'],
-    ['null', 'null', 'a JSON-RPC message is an object'],
-    ['an id that is a fraction', '{"id":1.5,"method":"ping"}', 'an id is a string or a whole number'],
-    ['an id that is null', '{"id":null,"method":"ping"}', 'an id is a string or a whole number'],
+    ['a number', '42', 'a JSON-RPC message must be an object'],
+    ['null', 'null', 'a JSON-RPC message must be an object'],
+    ['an id that is a fraction', '{"id":1.5,"method":"ping"}', 'an id must be a string or a whole number'],
+    ['an id that is null', '{"id":null,"method":"ping"}', 'an id must be a string or a whole number'],
     [
       'params and id that are none',
       '{"id":1.5,"method":"ping","params":[]}',
-      'the params of ping are not an object',
+      'the params of ping must be an object',
     ],
-    ['nothing at all', '{}', 'a JSON-RPC message has a method, a result or an error'],
+    ['nothing at all', '{}', 'a JSON-RPC message needs a method, a result or an error'],
   ])('%s is -32600 without an id, and the next line is served', async (_name, line, message) => {
     const { input, lines } = serve([add]);
     input.end(`${line}\n{"jsonrpc":"2.0","id":1,"method":"ping"}\n`);

@@ -43,7 +43,7 @@ describe('tool server', () => {
       [['add', 'add'], 'server "calc" has two tools named "add": rename one'],
       [
         ['do it', 'do.it'],
-        'server "calc": the tools "do it" and "do.it" are both "do_it" to a model: rename one',
+        'server "calc": the tools "do it" and "do.it" both normalize to "do_it": rename one',
       ],
     ])('%j are refused', (names, message) => {
       const expected = expect.objectContaining({ code: 'duplicate-tool', message });

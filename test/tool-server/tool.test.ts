@@ -139,7 +139,7 @@ describe('tool', () => {
     [
       'a name that is too long',
       ['x'.repeat(129), 'd', {}, nothing],
-      'its name has 129 characters; 128 is the most an agent accepts',
+      'its name has 129 characters; agents accept at most 128',
     ],
     ['a control character', ['a\u0000b', 'd', {}, nothing], 'its name contains a control character'],
     ['no description', ['t', undefined, {}, nothing], 'tool "t": its description must be a string'],
@@ -157,7 +157,7 @@ describe('tool', () => {
     [
       'an extra like no other',
       ['t', 'd', {}, nothing, { readOnlyHint: true }],
-      'tool "t": "readOnlyHint" is not a known option of tool(); known are annotations, title,',
+      'tool "t": "readOnlyHint" is not a known option of tool(); use one of annotations, title,',
     ],
     ['extras that are none', ['t', 'd', {}, nothing, null], 'tool "t": its extras must be an object'],
     ['a limit of 0', ['t', 'd', {}, nothing, { timeoutMs: 0 }], 'tool "t": timeoutMs must be above 0'],
@@ -323,7 +323,7 @@ describe('run', () => {
     const result = await runTool(compileTool(definition, { alwaysLoad: false }), {}, context());
     expect(result).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('own schema is faulty') }],
+      content: [{ text: expect.stringContaining('own schema is invalid') }],
     });
   });
 

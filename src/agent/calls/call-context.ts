@@ -68,7 +68,7 @@ export type Agent = {
   readonly parentToolUseId: string | null;
   readonly identity: AgentIdentity;
   readonly compactIfNeeded?: LoopConfig['compactIfNeeded'];
-  /** A text that the agent must answer before it may end, if a Stop hook sends it on. */
+  /** A text that the agent must answer before it may end, if a Stop hook makes it continue. */
   beforeEnd?(signal: AbortSignal): Promise<string | undefined>;
   readonly connectServer: BuiltInContext['connect'];
   /** The keys of the connected servers whose resources it may read. */

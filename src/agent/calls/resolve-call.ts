@@ -22,7 +22,7 @@ export type ResolvedCall =
   /** The server is gone or cannot be reached, or no longer has the tool. */
   | { readonly kind: 'failed'; readonly failure: unknown };
 
-/** Of a call or a permission prompt that has outlived its server. */
+/** The refusal of a call or permission prompt whose server has been replaced. */
 export const SERVER_REPLACED = 'the server was replaced after this call was decided';
 
 /** How long a server may take to list its resources before the permission prompt is shown without the list. */

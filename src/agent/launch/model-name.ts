@@ -59,18 +59,18 @@ function openai(name: string, env: Environment): ModelTarget | undefined {
   if (baseUrl && !URL.canParse(baseUrl)) return badUrl('OPENAI_BASE_URL');
   if (name === '') {
     const lookedFor =
-      'OpenAI is set up, but no model is named: set --model or TOOLPLANE_MODEL to openai:<name>';
+      'OpenAI is configured, but no model is selected: set --model or TOOLPLANE_MODEL to openai:<name>';
     return { kind: 'missing', lookedFor };
   }
   return { kind: 'openai', name, ...(apiKey && { apiKey }), ...(baseUrl && { baseUrl }) };
 }
 
 function badUrl(variable: string): ModelTarget {
-  return { kind: 'missing', lookedFor: `There is no model: ${variable} is no full URL` };
+  return { kind: 'missing', lookedFor: `No model is available: ${variable} is not a full URL` };
 }
 
 function missing(variables: readonly string[], given: string): ModelTarget {
-  const which = given === '' ? 'There is no model' : `There is no way to the model "${given}"`;
+  const which = given === '' ? 'No model is available' : `The model "${given}" cannot be used`;
   const lookedFor = `${which}: none of ${variables.join(', ')} is set; set one, or use --model rehearsal, which works offline`;
   return { kind: 'missing', lookedFor };
 }

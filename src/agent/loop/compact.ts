@@ -19,7 +19,7 @@ export type CompactOptions = SummaryOptions & {
 /**
  * The result of a compaction.
  * - `summarized`: a summary replaces the older part;
- * - `dropped`: the model made no summary (`fault` says why), and a note replaces the older part;
+ * - `dropped`: the model made no summary (`fault` is the reason), and a note replaces the older part;
  * - `shortened`: there was no older part, only results were shortened;
  * - `unchanged`: the conversation could not be made smaller.
  */

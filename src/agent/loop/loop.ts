@@ -22,7 +22,7 @@ import {
 /** The conversation a loop appends to. However the loop ends, a model accepts it: each `tool_use` has its `tool_result`. */
 export type LoopContext = { readonly messages: ModelMessage[] };
 
-/** The part of a request beside the conversation. It is made anew for each request, because servers come and go. */
+/** The part of a request beside the conversation. It is computed for each request, because servers connect and disconnect. */
 export type Round = Pick<ModelRequest, 'system' | 'tools' | 'cacheAfterTool'>;
 
 export type LoopConfig = {
@@ -43,9 +43,9 @@ export type LoopConfig = {
     outcomes: readonly ToolOutcome[],
     signal: AbortSignal,
   ): Promise<BatchEnd>;
-  /** A user message that makes the loop go on instead of ending, if there is a reason to. */
+  /** A user message that makes the loop continue instead of ending; undefined if the loop may end. */
   beforeEnd?(signal: AbortSignal): Promise<string | undefined>;
-  /** Compacts the conversation if it has to be, and says whether it did. Called before every request. */
+  /** Compacts the conversation if needed; returns whether it did. Called before every request. */
   compactIfNeeded?(
     messages: ModelMessage[],
     round: Round,

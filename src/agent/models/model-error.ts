@@ -144,7 +144,7 @@ function withoutUserInfo(text: string): string {
 const CERTIFICATE =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERR_TLS_CERT_)/;
 const NOT_TLS = /^(EPROTO$|ERR_SSL_)/;
-/** What fetch says of URLs it never requests; the last is for URLs with a user and a password. */
+/** Error messages of fetch for URLs that it never requests; the last is for URLs with a user and a password. */
 const NOT_REQUESTED = /^(bad port|unknown scheme|not implemented|request cannot be constructed)/i;
 const CLOSED = /^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/;
 const TIMED_OUT = /^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/;
@@ -188,7 +188,7 @@ function isRefusedHere(errors: readonly Error[], url: string): boolean {
   return hosts.every((host) => isLoopback(host.replace(/^::ffff:/i, '')) || /^(0\.0\.0\.0|::)$/.test(host));
 }
 
-/** The first system error code, or the words of the innermost error. */
+/** The first system error code, or the message of the innermost error. */
 function reasonOf(errors: readonly Error[], { timeoutMs }: ModelEndpoint): string {
   for (const error of errors) {
     const code = 'code' in error ? error.code : undefined;

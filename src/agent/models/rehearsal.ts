@@ -77,7 +77,7 @@ function follow(step: string, tools: readonly ModelTool[], system: string): Mess
 
 function connect(server: string, tools: readonly ModelTool[]): MessageReply {
   const tool = tools.find(({ name }) => name === 'connect_mcp');
-  if (!tool) return text('There is no connect_mcp tool, so I cannot connect to anything.');
+  if (!tool) return text('I cannot connect to a server, because there is no connect_mcp tool.');
   return toolUse(tool.name, { [firstField(tool) ?? 'server']: server });
 }
 
@@ -131,7 +131,7 @@ function call(name: string, json: string | undefined, tools: readonly ModelTool[
     const input: unknown = JSON.parse(json ?? '{}');
     if (isRecord(input)) return toolUse(tool.name, input);
   } catch {}
-  return text(`The input for ${name} is no JSON object: ${json}`);
+  return text(`The input for ${name} is not a JSON object: ${json}`);
 }
 
 function search(query: string, tools: readonly ModelTool[]): MessageReply {

@@ -14,9 +14,9 @@ export function sanitizeRequest(request: ModelRequest): ModelRequest {
   };
 }
 
-/** The maximum number of images in a request, */
+/** The maximum number of images in a request. */
 const MAX_IMAGES = 100;
-/** and if any image is large. */
+/** The maximum number of images in a request that contains a large one. */
 const MAX_IMAGES_IF_LARGE = 20;
 /** Pixels on a side, above which an image is large. */
 const LARGE_SIDE = 2_000;

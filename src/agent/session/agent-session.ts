@@ -34,7 +34,7 @@ export type { SessionOptions } from './session.ts';
 
 /** Time limit of SessionEnd hooks. */
 const SESSION_END_TIMEOUT_MS = 1_500;
-/** How often a message is written to a program that has closed its input, to notice when it has gone. */
+/** How often a message is written to a program that has closed its input, to detect that the program has exited. */
 const KEEP_ALIVE_MS = 1_000;
 
 /** The agent side of the control protocol: one agent that a program drives over a link. */
@@ -72,7 +72,7 @@ export class AgentSession implements Session {
   #hasFailed = false;
   /** The id of the current user message, for hook inputs. */
   #promptId: string = randomUUID();
-  /** Settles when the program has gone and everything is closed; rejects with the error of the link. */
+  /** Settles when the link has ended and everything is closed; rejects with the error of the link. */
   readonly done: Promise<void>;
 
   constructor(link: AgentLink, options: SessionOptions) {
@@ -220,7 +220,7 @@ export class AgentSession implements Session {
   async #serve(link: AgentLink): Promise<void> {
     try {
       await Promise.race([this.channel.done, this.#ended.promise]);
-      // A program that closed its input may still read or may be gone; only a write finds out.
+      // A program that closed its input may still read or may have exited; only a write can tell.
       const probe = setInterval(
         () => void link.send({ type: 'keep_alive' }).catch(() => this.end()),
         KEEP_ALIVE_MS,

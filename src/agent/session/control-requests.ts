@@ -91,7 +91,7 @@ function mapOf(value: unknown): Map<string, unknown> {
 
 async function setMode(session: Session, { mode }: Frame): Promise<Reply> {
   if (!(PERMISSION_MODES as readonly unknown[]).includes(mode)) {
-    throw new SdkError('control-failed', `There is no permission mode ${JSON.stringify(mode)}`);
+    throw new SdkError('control-failed', `Unknown permission mode ${JSON.stringify(mode)}`);
   }
   if (mode === 'bypassPermissions' && !session.context.mayBypass) {
     throw new SdkError(
@@ -156,7 +156,7 @@ async function serveCallTool(
   const server = tool?.origin.kind === 'mcp' ? tool.origin : undefined;
   const target = server && session.servers.target(server.server);
   if (!target) {
-    throw new SdkError('control-failed', `There is no tool ${name} of a connected server`);
+    throw new SdkError('control-failed', `No connected server has a tool ${name}`);
   }
   const given = isRecord(body.arguments) ? body.arguments : {};
   // The server's own parameter names, as for calls of the model.

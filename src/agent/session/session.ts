@@ -57,7 +57,7 @@ export type Session = {
   trackBackground<T>(work: Promise<T>): Promise<T>;
   /** Interrupts the running turn; queued turns run after it. Returns the ids of the queued messages. */
   interrupt(): string[];
-  /** Ends the session as if the program had gone. */
+  /** Ends the session as if the program had exited. */
   end(): void;
 };
 

@@ -17,7 +17,7 @@ import type { AgentDefinition } from '../session/agent-definition.ts';
 import { connectedServers, isInherited, poolSource, serversFor } from './agent-tools.ts';
 import { runAgent } from './run-agent.ts';
 
-/** What a sub-agent takes from the agent that delegates to it. */
+/** The dependencies of a sub-agent that its delegating agent provides. */
 export type SubAgentDeps = {
   readonly session: SessionContext;
   readonly definitions: Readonly<Record<string, AgentDefinition>>;
@@ -33,7 +33,7 @@ export type SubAgentDeps = {
 
 /** How long a sub-agent waits for servers of its own; servers that connect later are available in a later round. */
 const CONNECT_WAIT_MS = 5_000;
-/** How often a SubagentStop hook may send a sub-agent on. */
+/** How often a SubagentStop hook may make a sub-agent continue. */
 const MAX_CONTINUATIONS = 3;
 
 /** Runs a sub-agent to its end. It uses the session's connections, and servers of its own that are closed afterwards. */

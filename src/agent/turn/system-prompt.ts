@@ -37,18 +37,18 @@ export function systemPrompt({ own, append, servers, canConnect, searchable }: P
 function instructions(servers: ReadonlyMap<string, Server>): string {
   const sections = [...servers].flatMap(([name, { state }]) => {
     const text = state.kind === 'connected' ? state.connection.instructions?.trim() : undefined;
-    // Text that people cannot see is not sent to the model.
+    // Invisible text is not sent to the model.
     return text ? [`## ${name}\n${truncate(stripHidden(text), MAX_INSTRUCTIONS_LENGTH, '… [cut]')}`] : [];
   });
   return sections.length === 0
     ? ''
-    : `# MCP servers\nWhat servers say about the use of their tools:\n\n${sections.join('\n\n')}`;
+    : `# MCP servers\nInstructions of the servers for the use of their tools:\n\n${sections.join('\n\n')}`;
 }
 
 function connectableServers(servers: ReadonlyMap<string, Server>): string {
   const names = [...servers].flatMap(([name, { state }]) => (state.kind === 'waiting' ? [name] : []));
   if (names.length === 0) return '';
-  return `# Servers you can connect\nconnect_mcp connects one by its name; its tools are there from then on: ${names.join(', ')}.`;
+  return `# Servers you can connect\nconnect_mcp connects one by its name; its tools are available afterwards: ${names.join(', ')}.`;
 }
 
 /** The lead's system prompt for the next request. */

@@ -21,7 +21,7 @@ import { initMessage, resultMessage, TurnReport } from './turn-report.ts';
 const CONNECT_WAIT_MS = 5_000;
 /** How long a turn waits for lost servers to reconnect. */
 const RECONNECT_WAIT_MS = 500;
-/** How often a Stop hook may send the agent on. */
+/** How often a Stop hook may make the agent continue. */
 const MAX_CONTINUATIONS = 8;
 
 /** Answers one user message, from the `system/init` message to the `result` message. */
@@ -71,7 +71,7 @@ export function failedTurnMessage(error: unknown): Frame {
   });
 }
 
-/** Prompts of servers come and go with their servers; the program gets a message whenever the list of commands changes. */
+/** Sends a message to the program whenever the list of commands changes: prompts of servers are commands. */
 function announceCommands(session: Session): void {
   const commands = listCommands(session);
   const names = commands.map(({ name }) => name).join();

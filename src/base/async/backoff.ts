@@ -2,7 +2,7 @@
 export type Backoff = {
   /** The delay after the first failure. */
   readonly firstMs: number;
-  /** No delay is longer. */
+  /** The maximum delay. */
   readonly maxMs: number;
 };
 

@@ -1,9 +1,9 @@
-/** Items that are sent at once in one turn of the event loop; of more, only the latest of each key is kept. */
+/** How many items are sent in one turn of the event loop; of further items, only the latest of each key is kept. */
 const MAX_BURST = 256;
 
 /**
- * Sends news to a receiver that may be slow. While the receiver has room every item is sent at once; without room only
- * the latest item of each key is kept, and sent when there is room again, so that no flood fills the memory.
+ * Sends updates to a receiver that may be slow. While the receiver has room, every item is sent immediately. Otherwise only
+ * the latest item of each key is kept and sent when there is room again, which bounds the memory use.
  */
 export class Coalescer<T> {
   readonly #deliver: (item: T) => Promise<void> | undefined;
@@ -12,10 +12,10 @@ export class Coalescer<T> {
   /** Resolves when the receiver has room again. */
   #room: Promise<void> | undefined;
   #nextTurn: PromiseWithResolvers<void> | undefined;
-  /** The next turn came while the receiver had no room. */
+  /** Whether a turn of the event loop has passed while the receiver had no room. */
   #isTurnDue = false;
 
-  /** `deliver` sends one item; it gives a promise if the receiver has no room for more, settled when it has. */
+  /** `deliver` sends one item; it returns a promise if the receiver has no room for more, settled when it has. */
   constructor(deliver: (item: T) => Promise<void> | undefined) {
     this.#deliver = deliver;
   }
@@ -24,21 +24,21 @@ export class Coalescer<T> {
     return this.#burst >= MAX_BURST || this.#room !== undefined;
   }
 
-  /** Settles when there is room; undefined if there is. */
+  /** Settles when there is room; undefined if there is room now. */
   get room(): Promise<void> | undefined {
     return this.isFull ? this.#nextTurn?.promise : undefined;
   }
 
-  /** An item that may be replaced by a later one of the same key. */
+  /** Sends an item that a later one of the same key may replace. */
   push(key: string, item: T): void {
     if (this.isFull) {
-      // A later item takes a later place.
+      // Set again, so that the item moves to the end.
       this.#latest.delete(key);
       this.#latest.set(key, item);
     } else this.send(item);
   }
 
-  /** An item that must arrive. */
+  /** Sends an item that must not be dropped. */
   send(item: T): void {
     this.#burst++;
     const room = this.#deliver(item);
@@ -48,7 +48,7 @@ export class Coalescer<T> {
     setImmediate(this.#turn);
   }
 
-  /** Sends what was kept back, whether there is room or not: something that must come after it follows. */
+  /** Sends the kept items regardless of room. Call it before sending something that must come after them. */
   flush(): void {
     if (this.#latest.size === 0) return;
     const kept = [...this.#latest.values()];
@@ -56,7 +56,7 @@ export class Coalescer<T> {
     for (const item of kept) this.send(item);
   }
 
-  /** A rejected promise means that the receiver is gone: items sent to it are lost, so it counts as having room. */
+  /** A rejected promise means that the receiver has closed; it then counts as having room. */
   #await(room: Promise<void>): void {
     this.#room = room;
     const settled = () => {

@@ -6,7 +6,7 @@ export type QueueCoalescing<T> = {
 };
 
 /**
- * A first-in-first-out that one consumer drains with `for await`; several `next()` at once are served in turn.
+ * A first-in-first-out queue that one consumer reads with `for await`; concurrent `next()` calls are served in order.
  * `end` and `fail` take effect after everything pushed before them.
  */
 export class Queue<T> implements AsyncIterableIterator<T> {
@@ -16,9 +16,9 @@ export class Queue<T> implements AsyncIterableIterator<T> {
   #finished: { error: unknown } | 'ended' | undefined;
   #drain: { take: (item: T) => void; done: PromiseWithResolvers<void> } | undefined;
   readonly #coalescing: QueueCoalescing<T> | undefined;
-  /** How many items were taken off the front of `#items`. */
+  /** How many items were removed from the front of `#items`. */
   #removed = 0;
-  /** Places of the latest unread items with a key, counted from the first item ever pushed. */
+  /** Positions of the latest unread items with a key, counted from the first item ever pushed. */
   readonly #places = new Map<string, number>();
   #room: { readonly limit: number; readonly reached: PromiseWithResolvers<void> } | undefined;
 
@@ -27,12 +27,12 @@ export class Queue<T> implements AsyncIterableIterator<T> {
     this.#coalescing = coalescing;
   }
 
-  /** How many items wait to be read. */
+  /** The number of unread items. */
   get unread(): number {
     return this.#items.length - this.#head;
   }
 
-  /** Resolves when fewer than `limit` items are unread, or nothing more will be read. One limit at a time. */
+  /** Resolves when fewer than `limit` items are unread, or the reader has stopped. Concurrent callers share the first limit. */
   below(limit: number): Promise<void> {
     if (this.unread < limit) return Promise.resolve();
     this.#room ??= { limit, reached: Promise.withResolvers() };
@@ -69,7 +69,7 @@ export class Queue<T> implements AsyncIterableIterator<T> {
     }
   }
 
-  /** Hands every item to `take`, those that wait first, the others at once when they are pushed. Instead of iterating, not beside it. */
+  /** Passes every item to `take`: unread items first, later ones synchronously when they are pushed. Replaces iterating. */
   async drainTo(take: (item: T) => void): Promise<void> {
     while (this.unread > 0) take(this.#shift());
     if (this.#finished === 'ended') return;
@@ -92,7 +92,7 @@ export class Queue<T> implements AsyncIterableIterator<T> {
     return waiting.promise;
   }
 
-  /** Leaving a `for await` early ends the queue and frees what it held. */
+  /** Leaving a `for await` loop early ends the queue and drops its items. */
   async return(): Promise<IteratorResult<T>> {
     this.end();
     this.#finished = 'ended';
@@ -107,7 +107,7 @@ export class Queue<T> implements AsyncIterableIterator<T> {
     return this;
   }
 
-  /** A taker that throws ends the queue with what it threw, as a loop over it would. */
+  /** An exception of `take` ends the queue with that error. */
   #handOver(item: T, take: (item: T) => void): void {
     try {
       take(item);

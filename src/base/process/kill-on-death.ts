@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
 /**
- * Watchdog script. The end of its stdin means that this process is gone, even by SIGKILL. It kills groups at once. A
+ * Watchdog script. The end of its stdin means that this process has ended, even by SIGKILL. It kills groups at once. A
  * single process, and a group marked `g`, has seen its own stdin end: it gets SIGTERM after a second and SIGKILL after
  * another.
  */

@@ -1,17 +1,17 @@
 /**
- * Characters that a terminal obeys or that cannot be seen: C0 and C1 controls (CSI and OSC have one-character forms
+ * Characters that control a terminal or are invisible: C0 and C1 controls (CSI and OSC have one-character forms
  * there), DEL, separators that break lines, marks that reorder text, zero-width characters, tag characters, and halves of
- * surrogate pairs. Joiners are not among them: emoji and many scripts are written with them.
+ * surrogate pairs. Joiners are not included: emoji and many scripts need them.
  */
 export const INVISIBLE_CHARACTERS =
   /\p{Cc}|[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Cs}/gu;
 
-/** A name or path as it can be shown: it neither breaks a line, nor steers a terminal, nor turns the direction of a text. */
+/** Escapes characters that would break the line, control the terminal or change the direction of the text. */
 export function visibleText(text: string): string {
   return text.replaceAll(INVISIBLE_CHARACTERS, escaped);
 }
 
-/** JSON text with every invisible character escaped, joiners and variation selectors included: it stays the same JSON. */
+/** Escapes every invisible character of JSON text, joiners and variation selectors included; its value stays the same. */
 export function visibleJson(json: string): string {
   return json.replaceAll(INVISIBLE_IN_JSON, (character) =>
     character === '\n' ? character : escaped(character),
@@ -20,7 +20,7 @@ export function visibleJson(json: string): string {
 
 const INVISIBLE_IN_JSON = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** As JSON escapes it, in two parts where it takes two. */
+/** JSON escapes of a character; two for a surrogate pair. */
 function escaped(character: string): string {
   let text = '';
   for (let at = 0; at < character.length; at++) {
@@ -28,6 +28,7 @@ function escaped(character: string): string {
   }
   return text;
 }
+
 /** The first `max` UTF-16 units of a text; a surrogate pair is never split. */
 export function sliceText(text: string, max: number): string {
   if (text.length <= max) return text;
@@ -35,23 +36,24 @@ export function sliceText(text: string, max: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? max - 1 : max);
 }
 
-/** The text as it is, or its first `max` characters and a mark that something was left out. */
+/** The text, or its first `max` characters followed by `mark` if it is longer. */
 export function truncate(text: string, max: number, mark = '…'): string {
   return text.length > max ? `${sliceText(text, max)}${mark}` : text;
 }
+
 /** Average bytes per token in prose. Counted in bytes because one Chinese character is about one token. */
 export const BYTES_PER_TOKEN = 4;
 
-/** About how many tokens a text takes: cheap, and the same every time. */
+/** Estimates the tokens of a text; cheap and deterministic. */
 export function estimateTextTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
-/** A name as a shell takes it: what is a stranger's does nothing within these quotes, and what is pasted steers no terminal. */
+/** Quotes a word for a shell, so that nothing in it is executed or interpreted by the terminal when pasted. */
 export function shellQuote(word: string): string {
   if (/^[\w/.][\w@%+=:,./-]*$/.test(word)) return word;
   if (word.search(INVISIBLE_CHARACTERS) === -1) return `'${word.replaceAll("'", "'\\''")}'`;
-  // As bash and zsh write it; other shells refuse it, and nothing is done.
+  // ANSI-C quoting of bash and zsh; other shells reject it.
   const escaped = word.replaceAll(/[\\']/g, '\\$&').replaceAll(INVISIBLE_CHARACTERS, codeOf);
   return `$'${escaped}'`;
 }
@@ -61,7 +63,7 @@ function codeOf(sign: string): string {
   return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
 }
 
-/** The names after a command, as they are typed: one that begins as a flag does is not taken for one. */
+/** Quotes the arguments of a command; `--` precedes them if one begins with a dash. */
 export function shellArguments(...words: readonly string[]): string {
   const isOver = words.some((word) => word.startsWith('-')) ? ['--'] : [];
   return [...isOver, ...words.map(shellQuote)].join(' ');

@@ -11,7 +11,7 @@ const SPACE = 32;
  */
 export class LineSplitter {
   #partial = '';
-  /** Inside a line that was already too long: the rest of it is dropped as it comes. */
+  /** Whether the current line was already too long; the rest of it is dropped. */
   #isSkipping = false;
   readonly #maxLength: number;
   readonly #keepsEnds: boolean;
@@ -48,7 +48,7 @@ export class LineSplitter {
     }
     if (from === chunk.length || this.#isSkipping) return;
     this.#partial += from === 0 ? chunk : chunk.slice(from);
-    // One more than allowed may be the `\r` of the line's end.
+    // One more character may be the `\r` of the line end.
     if (this.#partial.length > this.#maxLength + 1) {
       this.#onTooLong(this.#partial.length);
       this.#partial = '';
@@ -56,14 +56,14 @@ export class LineSplitter {
     }
   }
 
-  /** The far end closed: what is left is a last line without a newline. */
+  /** Delivers the rest as a last line without a newline. */
   end(): void {
     const line = this.#partial;
     this.#partial = '';
     this.#deliver(line);
   }
 
-  /** Most chunks are one short line, with nothing before it. */
+  /** Fast path: most chunks are one short line. */
   #isWhole(chunk: string): boolean {
     return (
       this.#keepsEnds &&
@@ -85,14 +85,14 @@ export class LineSplitter {
 const NEWLINE = 10;
 
 /**
- * Chunks of UTF-8 as text, characters that were cut in two put together. A chunk that ends with a line cuts none, and
- * nearly all do: those are turned into text without the decoder's bookkeeping.
+ * Decodes chunks of UTF-8, joining characters that are split between chunks. A chunk that ends with a newline splits no
+ * character, and nearly all chunks do, so those are decoded without the state of the decoder.
  */
 export class LineText {
   readonly #decoder = new StringDecoder('utf8');
   #isBetweenLines = true;
 
-  /** A stream that already gives text is passed on. */
+  /** A string is returned unchanged. */
   write(chunk: Buffer | string): string {
     if (typeof chunk === 'string') return chunk;
     const wasBetween = this.#isBetweenLines;
@@ -100,7 +100,7 @@ export class LineText {
     return wasBetween && this.#isBetweenLines ? chunk.toString() : this.#decoder.write(chunk);
   }
 
-  /** What is left of a character that never ended. */
+  /** The remainder of an incomplete character. */
   end(): string {
     return this.#decoder.end();
   }
@@ -109,7 +109,7 @@ export class LineText {
 const SETTLED = Promise.resolve();
 
 /**
- * Writes lines to a stream in the order given. Lines that come in one burst leave in one write;
+ * Writes lines to a stream in order. Lines of one turn of the event loop are written together;
  * the promise of a line settles once the stream has room again.
  */
 export class LineWriter {
@@ -131,14 +131,14 @@ export class LineWriter {
     stream.on('finish', onRoom);
   }
 
-  /** Settles when the stream takes more; undefined if it does now. */
+  /** Settles when the stream has room for more; undefined if it has room now. */
   get room(): Promise<void> | undefined {
     if (!this.#stream.writableNeedDrain || this.#failure) return undefined;
     this.#drained ??= handled(Promise.withResolvers<void>());
     return this.#drained.promise;
   }
 
-  /** Never needs to be awaited: a failure is also kept, and met by the next write. */
+  /** Need not be awaited: a failure is also reported by the next write. */
   write(line: string): Promise<void> {
     if (this.#failure) return handled(Promise.reject(this.#failure));
     this.post(line);
@@ -146,15 +146,15 @@ export class LineWriter {
     return this.#flushed.promise;
   }
 
-  /** The same without a promise. */
+  /** Writes a line without a promise. */
   post(line: string): void {
     if (this.#failure) return;
-    // `queueMicrotask` would make a resource for tracing each time.
+    // `queueMicrotask` would create an async resource each time.
     if (this.#pending === '') void SETTLED.then(this.#flush);
     this.#pending += `${line}\n`;
   }
 
-  /** What was written before goes out first; a line that comes later is refused here, since it would destroy the stream. */
+  /** Writes pending lines, then ends the stream. Later lines are rejected here, since writing them would destroy the stream. */
   end(): void {
     this.#flush();
     if (this.#failure) return;
@@ -192,7 +192,7 @@ function handled<T extends Promise<unknown> | { promise: Promise<unknown> }>(it:
   promise.catch(() => {});
   return it;
 }
-/** Keeps the last `capacity` lines of a noisy source, each cut at `width` characters. */
+/** Keeps the last `capacity` lines, each truncated to `width` characters. */
 export class LineRing {
   readonly #capacity: number;
   readonly #width: number;

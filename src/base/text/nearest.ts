@@ -1,10 +1,10 @@
 /** The known word closest to a misspelled one, for "did you mean" hints; undefined if none is close. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > MAX_WORD_LENGTH) return undefined;
-  // Among words of a letter or two any is close to any other.
+  // Words of one or two letters are all close to each other.
   const limit = word.length <= 2 ? 0 : Math.min(MAX_EDITS, Math.max(1, Math.floor(word.length / 3)));
   const ranked = known
-    // What differs more in length than that is not close, and need not be compared.
+    // A larger difference in length alone exceeds the limit.
     .filter((candidate) => Math.abs(candidate.length - word.length) <= limit)
     .map((candidate) => ({ candidate, cost: distance(word.toLowerCase(), candidate.toLowerCase(), limit) }))
     .filter(({ cost }) => cost <= limit)
@@ -34,7 +34,7 @@ function isSwapped(a: string, b: string): boolean {
   return at < a.length && `${a.slice(0, at)}${a[at + 1]}${a[at]}${a.slice(at + 2)}` === b;
 }
 
-/** Levenshtein's edit distance; of words that are further apart than the limit, some number above it. */
+/** Levenshtein distance; any number above `limit` if the words are further apart than that. */
 function distance(a: string, b: string, limit: number): number {
   let row = Uint16Array.from({ length: b.length + 1 }, (_, index) => index);
   let next = new Uint16Array(b.length + 1);

@@ -10,17 +10,17 @@ export type LinearPattern = {
 
 export type PatternOptions = {
   readonly ignoreCase?: boolean;
-  /** `^` and `$` match at the ends of lines, `.` takes line ends. */
+  /** `^` and `$` match at line ends, and `.` matches line ends. */
   readonly multiline?: boolean;
 };
 
-/** Compiling takes time by length: this much compiles within milliseconds. */
+/** The time to compile grows with the length; this length compiles within milliseconds. */
 export const MAX_PATTERN_LENGTH = 2000;
 
 /**
  * Compiles a regular expression that comes from a file, a server or a model, which `RegExp` would run by backtracking: one
  * such as `(a+)+$` can take longer than any time limit. The syntax is RE2: as in JavaScript, without lookaround and
- * backreferences. A string is what is wrong with the expression.
+ * backreferences. Returns a string that describes the error if the expression is invalid.
  */
 export function compilePattern(source: string, options: PatternOptions = {}): LinearPattern | string {
   if (source.length > MAX_PATTERN_LENGTH) return `it is longer than ${MAX_PATTERN_LENGTH} characters`;
@@ -45,7 +45,7 @@ export function compilePattern(source: string, options: PatternOptions = {}): Li
   }
 }
 
-/** The engine would take `\k<name>` for `k<name>`. */
+/** The engine would read `\k<name>` as `k<name>`. */
 const NAMED_BACKREFERENCE = /(?<!\\)(?:\\\\)*\\k</;
 const LOOKAROUND = /\(\?<?[=!]/;
 
@@ -58,7 +58,7 @@ function describeSyntaxError(error: Re2.RE2JSSyntaxException, source: string): s
 
 let loaded: typeof Re2 | undefined;
 
-/** Loaded when the first expression is compiled: most sessions need none. */
+/** Loaded when the first expression is compiled, because most sessions compile none. */
 function engine(): typeof Re2 {
   loaded ??= createRequire(import.meta.url)('re2js') as typeof Re2;
   return loaded;
@@ -67,8 +67,8 @@ function engine(): typeof Re2 {
 export const ANY = Symbol('any');
 
 /**
- * Whether the text matches a pattern in which `*` stands for any characters and `\*` for a star. Takes time by the
- * length of the pattern plus the length of the text: patterns come from files, servers and models.
+ * Whether the text matches a pattern in which `*` matches any characters and `\*` a star. The time is linear in the
+ * lengths of pattern and text, because patterns come from files, servers and models.
  */
 export function matchesWildcard(pattern: string, text: string): boolean {
   const { first, between, last } = compiledWildcard(pattern);
@@ -105,8 +105,8 @@ function compiledWildcard(pattern: string): Wildcard {
 }
 
 /**
- * Whether the items match a pattern whose `ANY` takes any number of them. Takes time by length times length: only the
- * last `ANY` ever needs to take more, since it can take whatever an earlier one would.
+ * Whether the items match a pattern whose `ANY` matches any number of them. The time is quadratic at most: only the
+ * last `ANY` is ever extended, since it can match whatever an earlier one would.
  */
 export function matchesSequence<P, T>(
   pattern: readonly (P | typeof ANY)[],
@@ -135,8 +135,8 @@ export function matchesSequence<P, T>(
 }
 
 /**
- * Finds where the first occurrence of the literal at or after `from` ends, or -1. Knuth-Morris-Pratt: `String.indexOf`
- * takes time by length times length for a literal such as `baaaa` in a text of `a`.
+ * Finds where the first occurrence of the literal at or after `from` ends, or -1. Uses Knuth-Morris-Pratt, because
+ * `String.indexOf` takes quadratic time for a literal such as `baaaa` in a text of `a`.
  */
 export function literalFinder(literal: string): (text: string, from: number) => number {
   const borders = borderLengths(literal);

@@ -1,7 +1,7 @@
 const SECRET_NAME =
   /(^|[-_. ])(tokens?|secrets?|passwords?|passwd|passphrase|credentials?|authorization|cookies?|(api|access|private)[-_]?keys?)($|[-_. ])|(token|secret|password|apikey)s?$|(^|[-_. ])(auth|pwd|bearer)$/;
 
-/** Names of facts about a secret, which are not secret: `apiKeySource`, `token_type`. */
+/** Names of properties of a secret that are not secret themselves: `apiKeySource`, `token_type`. */
 const ABOUT_SECRETS = /[-_. ](source|type|count|limit|usage|mode)s?$/;
 
 /** Members whose every value is private: environment variables and request headers. */
@@ -9,7 +9,7 @@ const SECRET_MAPS = new Set(['env', 'headers']);
 
 const NAMES = 'token|secret|password|passwd|pwd|passphrase|api[-_]?key|access[-_]?key|private[-_]?key';
 
-/** What looks like a credential in free text, and what stays of it. */
+/** Patterns of credentials in free text, with their replacements. */
 const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   [
     /-----BEGIN ([A-Z0-9 ]*PRIVATE KEY)-----.*?(?:-----END \1-----|$)/gs,

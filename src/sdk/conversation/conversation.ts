@@ -29,7 +29,7 @@ import { openTelemetry } from './telemetry.ts';
 import { ToolUses } from './tool-uses.ts';
 import { endingOf, INITIAL_TURN_STATE, nextTurnState, type TurnEvent, type TurnState } from './turn-state.ts';
 
-/** One agent and everything it asks of this process: the part that `query()` and `AgentClient` share. */
+/** One agent and its requests to this process: the part that `query()` and `AgentClient` share. */
 export class Conversation {
   readonly messages = new MessageQueue();
   readonly #options: Options;
@@ -109,20 +109,20 @@ export class Conversation {
     this.initialized.catch((cause) => this.fail(cause));
   }
 
-  /** Sends a user message, once the agent is initialised. Resolves when the link has room for more. */
+  /** Sends a user message once the agent is initialized. Resolves when the link has room for more. */
   async send(message: SDKUserMessage): Promise<void> {
     await this.initialized;
-    // A message that asks for no turn has no result either.
+    // A message that starts no turn has no result.
     if (message.shouldQuery !== false) this.#step({ kind: 'sent' });
     await this.#channel.send(this.#options.verbatimPrompts ? { ...message, client_composed: true } : message);
   }
 
-  /** No more messages will be sent: the agent may finish when it is done. */
+  /** Signals that no more messages will be sent: the agent ends when it is done. */
   endInput(): void {
     this.#step({ kind: 'input-ended' });
   }
 
-  /** Asks the agent; gives the body of its answer. */
+  /** Sends a control request; returns the body of the response. */
   async request(body: Frame & { subtype: string }): Promise<Frame> {
     await this.initialized;
     const timeoutMs = this.#options.controlTimeoutMs ?? 60_000;
@@ -136,8 +136,8 @@ export class Conversation {
   }
 
   /**
-   * Replaces the servers of the running agent, one change after the other. New in-process ones serve before the agent
-   * knows of them, those that go until it has agreed; of two under one key the new one serves at once.
+   * Replaces the servers of the running agent, one change at a time. New in-process servers are available before the agent
+   * is informed, removed ones until the agent has agreed; of two with the same key, the new one is used immediately.
    */
   setServers(servers: Record<string, McpServerConfig>): Promise<Frame> {
     const change = this.#changing.then(() => this.#setServers(servers));
@@ -165,7 +165,7 @@ export class Conversation {
     await this.#link.close();
   }
 
-  /** Iterating ends with this failure; the agent is closed. */
+  /** Closes the agent; iterating then throws this error. */
   fail(cause: unknown): void {
     this.messages.fail(cause);
     this.close().catch(() => {});
@@ -249,7 +249,7 @@ function configText(servers: SplitServers, options: Options): string | undefined
   return prepared && JSON.stringify({ mcpServers: prepared });
 }
 
-/** What the SDK half gets from its surroundings, so that nothing below reads them. */
+/** The dependencies of the SDK half on its environment. */
 export type SdkDeps = {
   readonly version: string;
   /** The environment that a started agent inherits, read for each conversation. */
@@ -259,11 +259,11 @@ export type SdkDeps = {
   warn(warning: { code: string; message: string }): void;
   /** Prints frames for debugging. */
   print(line: string): void;
-  /** Print frames though no option asks for it. */
+  /** Whether frames are printed regardless of the options. */
   readonly debug: boolean;
 };
 
-/** Unread messages from which on a slow reader slows the agent down. */
+/** The number of unread messages above which the agent is slowed down. */
 const MAX_UNREAD = 1000;
 
 /**
@@ -275,7 +275,7 @@ class MessageQueue extends Queue<SDKMessage> {
     super({ limit: MAX_UNREAD, keyOf: progressKey });
   }
 
-  /** Adds a message that came by `link`. */
+  /** Adds a message that arrived over `link`. */
   receive(message: SDKMessage, link: AgentLink): void {
     this.push(message);
     if (this.unread >= MAX_UNREAD) link.hold?.(this.below(MAX_UNREAD / 2));

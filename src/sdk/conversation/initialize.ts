@@ -45,7 +45,7 @@ export function buildInitialize(
   });
 }
 
-/** No prompt is an empty one, not the agent's own: that is what the preset is for. */
+/** Without a system prompt an empty one is sent; the preset selects the agent's own. */
 function promptBlocks(prompt: Options['systemPrompt']): string[] {
   const given = typeof prompt === 'object' && 'prompt' in prompt ? prompt.prompt : prompt;
   if (Array.isArray(given)) return given;
@@ -67,15 +67,15 @@ function defined<T extends Frame>(frame: T): T {
 
 const MIN_INITIALIZE_MS = 60_000;
 
-/** A minute at least: an agent with slow start-up hooks needs it. */
+/** At least a minute, for agents with slow start-up hooks. */
 export function initializeLimit(override: string | undefined): number {
   const ms = Number(override);
   return Number.isFinite(ms) ? Math.max(ms, MIN_INITIALIZE_MS) : MIN_INITIALIZE_MS;
 }
 
 /**
- * Makes the handshakes of in-process servers in parallel; a slow one is left to the agent. Our own host makes those of
- * foreign servers itself, since it offers more client capabilities than a handshake made here could.
+ * Makes the handshakes of in-process servers in parallel; a slow one is left to the agent. Toolplane's host makes those of
+ * foreign servers itself, since it has more client capabilities than a handshake made here.
  */
 export async function gatherManifests(
   servers: SplitServers,
@@ -100,17 +100,17 @@ export function checkSupport({ hooks }: Options, response: Frame): void {
   if (!mustBlock || response.hook_on_failure_supported === true) return;
   throw new SdkError(
     'control-failed',
-    'The agent does not honour onFailure: "block" on hook matchers, so a hook that fails would not block',
+    'The agent does not support onFailure: "block" of hook matchers, so a failing hook would not block',
   );
 }
 
 /** A server's handshake, made beforehand: an agent that takes it needs no round trip (C29). */
 export type Manifest = { initializeResult: object; toolsListResult?: object };
 
-/** How long a server that is not ours may take; after that the agent does the handshake itself. */
+/** Time limit for the handshake of a foreign server; after it the agent makes the handshake itself. */
 const FOREIGN_LIMIT_MS = 250;
 
-/** The manifest of one server: ours answers at once, a foreign one gets the requests that the agent would send. */
+/** The manifest of one server. A foreign server receives the requests that the agent would send. */
 export async function makeManifest(
   entry: SdkServerEntry,
   session: McpSession,

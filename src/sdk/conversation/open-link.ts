@@ -46,7 +46,7 @@ export function openLink(
   );
 }
 
-/** Whether the options leave it to us which agent there is. */
+/** Whether the options select no agent, so that the default one is used. */
 export function isDefaultAgent({
   link,
   pathToClaudeCodeExecutable,
@@ -55,7 +55,7 @@ export function isDefaultAgent({
   return !link && !pathToClaudeCodeExecutable && !spawnClaudeCodeProcess;
 }
 
-/** A script runs on a JavaScript runtime, anything else by itself. */
+/** A script is run by a JavaScript runtime; any other file is executed. */
 export function commandFor(
   path: string,
   options: Pick<Options, 'executable' | 'executableArgs'>,
@@ -75,29 +75,29 @@ function isMissing(path: string, cwd = '.'): boolean {
 
 /** State of the conversation when the agent exited. */
 type Exit = {
-  /** Why the link ended; `undefined` if it ended without a fault. */
+  /** Why the link ended; `undefined` if it ended without an error. */
   readonly cause: unknown;
-  /** We ended it. */
+  /** Whether this process ended it. */
   readonly isExpected: boolean;
-  /** It had answered `initialize`. */
+  /** Whether the agent had answered `initialize`. */
   readonly isReady: boolean;
   readonly turn: Pick<TurnState, 'sent' | 'results'>;
   readonly lastResult: Frame | undefined;
 };
 
-/** What iterating fails with, or `undefined` if the conversation ended as it should. */
+/** The error that iterating throws; `undefined` if the conversation ended as expected. */
 export function exitReason({ cause, isExpected, isReady, turn, lastResult }: Exit): unknown {
   if (cause !== undefined) return explainExit(cause, lastResult);
   if (isExpected) return undefined;
   if (!isReady) return leftEarly('it answered initialize: is it an agent CLI?');
-  return turn.sent > 0 && turn.results === 0 ? leftEarly('it gave a result') : undefined;
+  return turn.sent > 0 && turn.results === 0 ? leftEarly('it sent a result') : undefined;
 }
 
 function leftEarly(before: string): SdkError {
   return new SdkError('process-exited', `The agent ended before ${before}`);
 }
 
-/** Replaces an exit error by the error of the failed result before it, which says more than the exit code. */
+/** Replaces an exit error by the error of the failed result before it, which is more specific than the exit code. */
 export function explainExit(cause: unknown, lastResult: Frame | undefined): unknown {
   if (!(cause instanceof ProcessExitError) || lastResult?.is_error !== true) return cause;
   const { errors, result, subtype } = lastResult;

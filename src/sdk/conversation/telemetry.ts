@@ -14,7 +14,7 @@ export type Telemetry = {
   inject(env: Environment): void;
 };
 
-/** OpenTelemetry keeps what an application registered here; without it nothing is loaded and nothing is paid. */
+/** Where OpenTelemetry stores registered providers. If nothing is registered, no OpenTelemetry code is loaded. */
 const REGISTRY = Symbol.for('opentelemetry.js.api.1');
 
 export function openTelemetry(version: string): Telemetry | undefined {
@@ -67,7 +67,7 @@ export function openTelemetry(version: string): Telemetry | undefined {
       started: ({ toolUseId }) => void asked.set(toolUseId, performance.now()),
       finished({ toolUseId, name, isError }) {
         const since = asked.get(toolUseId);
-        // Run here, so the observer has it.
+        // Tools of this process are traced by the observer.
         if (since === undefined) return;
         asked.delete(toolUseId);
         const attributes = { 'gen_ai.tool.name': name };

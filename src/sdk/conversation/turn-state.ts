@@ -9,7 +9,7 @@ export type TurnState = {
   readonly results: number;
   /** A result came after the last message was sent. */
   readonly answered: boolean;
-  /** The agent's own word, if it gives one; `undefined` if it never did, `stale` if the last one is older than the last message or result. */
+  /** The state that the agent reported last; `undefined` if it never did, `stale` if the report is older than the last message or result. */
   readonly state: 'running' | 'idle' | 'stale' | undefined;
   /** The agent answered a request sent after the last message, so it has read all messages. */
   readonly confirmed: boolean;

@@ -13,7 +13,7 @@ import type {
 import type { Bridge } from './bridge.ts';
 import { type RegisteredHooks, runHook } from './hooks.ts';
 
-/** What the program has at hand to serve its agent with. */
+/** The dependencies for serving requests of the agent. */
 export type HandlerContext = {
   readonly bridge: Bridge;
   readonly hooks: RegisteredHooks;
@@ -151,7 +151,7 @@ function contextOf(served: ServedRequest): { signal: AbortSignal; requestId: str
   return { signal: served.signal, requestId: served.id };
 }
 
-/** The members named, under our names; absent ones stay absent. */
+/** Picks the named members and renames them; absent ones stay absent. */
 function pick(body: Frame, members: Record<string, string>): Record<string, unknown> {
   const present = Object.entries(members).filter(([, member]) => body[member] !== undefined);
   return Object.fromEntries(present.map(([name, member]) => [name, body[member]]));

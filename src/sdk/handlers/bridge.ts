@@ -13,17 +13,17 @@ import { failedResult } from '../../tool-server/result.ts';
 import { openSession, type SdkServerEntry } from '../../tool-server/sdk-server.ts';
 import type { McpSession, RpcAnswer } from '../../tool-server/session.ts';
 
-/** What an acknowledged notification carries: it has no answer of its own (C10). */
+/** The body of the acknowledgement of a notification, which has no response of its own (C10). */
 const ACKNOWLEDGED: Frame = { mcp_response: { jsonrpc: '2.0', result: {} } };
 
 export type BridgeOptions = {
   readonly assigns: object;
-  /** Carries what a server sends by itself to the agent. A promise it gives settles when there is room for more. */
+  /** Sends a notification or request of a server to the agent. A returned promise settles when there is room for more. */
   send(server: string, message: RpcMessage): unknown;
   readonly observer?: CallObserver | undefined;
 };
 
-/** `mcp_message` in, a session of the named server behind it: the agent calls, this process answers (R3, R45). */
+/** Routes each `mcp_message` of the agent to a session of the named server in this process (R3, R45). */
 export class Bridge {
   readonly #options: BridgeOptions;
   readonly #sessions = new Map<string, McpSession>();
@@ -83,11 +83,11 @@ export class Bridge {
     return REPLIES_LATER;
   }
 
-  /** Answers a call whose result could not be written as JSON: the model reads why, nothing else is disturbed. */
+  /** The response to a call whose result is not serializable: an error result with the reason. */
   replace(body: Frame, cause: unknown): Frame | undefined {
     const read = readRpc(body.message);
     if (read.kind !== 'request') return undefined;
-    const fault = failedResult(`The tool's result cannot be sent: ${messageOf(cause)}`);
+    const fault = failedResult(`The tool's result cannot be serialized as JSON: ${messageOf(cause)}`);
     return { mcp_response: rpcResult(read.id, fault) };
   }
 

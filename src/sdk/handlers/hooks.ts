@@ -16,7 +16,7 @@ export type RegisteredHooks = {
   readonly callbacks: ReadonlyMap<string, Registered>;
 };
 
-/** Numbers every callback over all events; an event without matchers is left out (R63). */
+/** Numbers the callbacks of all events; events without matchers are omitted (R63). */
 export function registerHooks(hooks: Options['hooks']): RegisteredHooks {
   const callbacks = new Map<string, Registered>();
   if (!hooks) return { wire: undefined, callbacks };
@@ -41,7 +41,7 @@ export function registerHooks(hooks: Options['hooks']): RegisteredHooks {
 }
 
 /**
- * Runs one hook for the agent. A hook that guards an action and fails blocks it, since agents would go on:
+ * Runs one hook for the agent. A failing hook that guards an action blocks it, since agents would continue;
  * `onFailure: 'continue'` overrides that. The failure of any other hook is reported to the agent.
  */
 export async function runHook(

@@ -26,16 +26,16 @@ const CHECKS = Object.fromEntries(Object.entries(OPTION_TABLE).map(([name, { che
 const COMBINATIONS: readonly { broken(options: Options): unknown; message: string }[] = [
   {
     broken: ({ model, fallbackModel }) => fallbackModel && fallbackModel === model,
-    message: 'options.fallbackModel must be another model than options.model',
+    message: 'options.fallbackModel must differ from options.model',
   },
   {
     broken: ({ canUseTool, permissionPromptToolName }) => canUseTool && permissionPromptToolName,
-    message: 'options.canUseTool and options.permissionPromptToolName exclude each other: use one',
+    message: 'options.canUseTool and options.permissionPromptToolName cannot be combined: use one of them',
   },
   {
     broken: ({ settings, sandbox, extraArgs }) => sandbox && !isInline(settings || extraArgs?.settings),
     message:
-      'options.sandbox can be merged into options.settings only if these are an object or JSON text: put it into the settings file',
+      'options.sandbox can be merged into options.settings only if those are an object or JSON text: add it to the settings file',
   },
   {
     broken: ({ supportedDialogKinds, onUserDialog }) => supportedDialogKinds?.length && !onUserDialog,
@@ -43,7 +43,7 @@ const COMBINATIONS: readonly { broken(options: Options): unknown; message: strin
   },
 ];
 
-/** Settings that are here, not in a file. */
+/** Whether the settings are given inline, not as a file path. */
 function isInline(settings: Options['settings'] | null): boolean {
   if (typeof settings !== 'string') return true;
   try {
@@ -80,7 +80,7 @@ export function optionWarnings(options: Options): { code: string; message: strin
     warnings.push({
       code: 'TOOLPLANE_MCP_CONFIG_DEPRECATED',
       message:
-        'options.mcpConfig is deprecated: use options.mcpServers, which also takes servers of this process',
+        'options.mcpConfig is deprecated: use options.mcpServers, which also accepts in-process servers',
     });
   }
   if (!options.canUseTool) return warnings;
@@ -88,7 +88,7 @@ export function optionWarnings(options: Options): { code: string; message: strin
     warnings.push({
       code: 'TOOLPLANE_CAN_USE_TOOL_SHADOWED',
       message:
-        "options.canUseTool will not be asked: permissionMode 'bypassPermissions' allows every call before it. Use a PreToolUse hook to see every call",
+        "options.canUseTool will not be called: permissionMode 'bypassPermissions' allows every call. Use a PreToolUse hook to see every call",
     });
     return warnings;
   }
@@ -96,7 +96,7 @@ export function optionWarnings(options: Options): { code: string; message: strin
   if (whole.length > 0) {
     warnings.push({
       code: 'TOOLPLANE_CAN_USE_TOOL_SHADOWED',
-      message: `options.canUseTool will not be asked about ${[...new Set(whole)].join(', ')}: allowedTools allows these tools whole. Remove them there, or use a PreToolUse hook`,
+      message: `options.canUseTool will not be called for ${[...new Set(whole)].join(', ')}: allowedTools allows every call of these tools. Remove them from allowedTools, or use a PreToolUse hook`,
     });
   }
   return warnings;

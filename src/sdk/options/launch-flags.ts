@@ -2,14 +2,14 @@ import { isRecord } from '../../base/json-value.ts';
 import type { LaunchFlag } from '../../protocol/launch-flag.ts';
 import type { Options, Settings } from './options.ts';
 
-/** What an agent is started with for these options, in the official SDK's order. `mcpConfig` is made from the servers. */
+/** The launch flags for these options, in the order of the official SDK. `mcpConfig` is built from the servers. */
 export function launchFlags(options: Options, mcpConfig: string | undefined): LaunchFlag[] {
   return FLAGS.flatMap((flag) => flag(options, mcpConfig));
 }
 
 type Flags = readonly LaunchFlag[];
 
-/** An empty text counts as not given. */
+/** An empty string counts as not given. */
 const set = (name: string, value: string | number | undefined): Flags =>
   value === undefined || value === '' ? [] : [{ name, value }];
 const on = (name: string, isOn: boolean | undefined): Flags => (isOn ? [{ name, value: true }] : []);
@@ -83,7 +83,7 @@ function plugins({ plugins: list = [], pluginDelivery }: Options): Flags {
   }));
 }
 
-/** Settings take the place of an extra argument of that name, else they come last. */
+/** Settings replace an extra argument of that name, or come last. */
 function extraArgs(options: Options): Flags {
   const extra: Record<string, string | null> = { ...options.extraArgs };
   const settings = settingsText(options);
@@ -91,7 +91,7 @@ function extraArgs(options: Options): Flags {
   return Object.entries(extra).map(([name, value]) => ({ name, value: value ?? true, isText: true }));
 }
 
-/** What `--settings` carries: a path or JSON text, with the sandbox option merged in. */
+/** The value of `--settings`: a path or JSON text, with the sandbox option merged in. */
 export function settingsText(options: Options): string | undefined {
   const { settings, sandbox, extraArgs } = options;
   const given = settings === '' ? undefined : (settings ?? extraArgs?.settings ?? undefined);

@@ -22,14 +22,14 @@ export function splitServers(servers: Readonly<Record<string, McpServerConfig>> 
     if (key === '' || key === '__proto__') {
       throw new SdkError(
         'bad-server',
-        `mcpServers has an entry named ${JSON.stringify(key)}: give it another name`,
+        `mcpServers has an entry named ${JSON.stringify(key)}, which is not allowed: rename it`,
       );
     }
     const taken = wireNames.get(normalizeName(key));
     if (taken !== undefined) {
       throw new SdkError(
         'bad-server',
-        `mcpServers: "${taken}" and "${key}" are both "${normalizeName(key)}" in tool names: rename one`,
+        `mcpServers: "${taken}" and "${key}" both normalize to "${normalizeName(key)}" in tool names: rename one`,
         { server: key },
       );
     }
@@ -40,7 +40,7 @@ export function splitServers(servers: Readonly<Record<string, McpServerConfig>> 
   return { sdk, external };
 }
 
-/** What goes into `--mcp-config`: external entries as given; in-process ones only on demand, and never their instance (R28–R35, C28). */
+/** The value of `--mcp-config`: external entries as given; in-process ones only on request, and never their instance (R28–R35, C28). */
 export function prepareServersForCli(
   servers: SplitServers,
   options: { sdkServersOnArgv: boolean },

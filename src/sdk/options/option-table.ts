@@ -40,7 +40,7 @@ export const toolRules: Check = {
   holds: (value) => isListOf(value, (rule) => isString(rule) && isWholeRule(rule)),
 };
 
-/** Names that are joined with commas on their way. */
+/** Names that are joined with commas on the command line. */
 export const names: Check = {
   what: 'a list of strings without commas',
   holds: (value) => isListOf(value, (name) => isString(name) && !name.includes(',')),
@@ -68,7 +68,7 @@ export const skillNames: Check = {
   holds: (value) => isListOf(value, (name) => isString(name) && !/[(),]/.test(name)),
 };
 
-/** Every option of the official package: supported, or refused by name. The compatibility page is made from this table. */
+/** Every option of the official package: supported, or refused by name. The compatibility page is generated from this table. */
 export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>> = {
   abortController: row('here', abortController, 'aborting it closes the query with an `AbortError`'),
   additionalDirectories: row('argv', stringList, '`--add-dir=…` each'),

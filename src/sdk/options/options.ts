@@ -121,7 +121,7 @@ export type OfficialOptions = {
   verbatimPrompts?: boolean;
 };
 
-/** What Toolplane adds. */
+/** The options that only Toolplane has. */
 export type OwnOptions = {
   /** Application state for the handlers of every in-process server of this query that was not attached with its own. */
   assigns?: object;
@@ -131,23 +131,23 @@ export type OwnOptions = {
   mcpConfig?: string;
   /** Also name in-process servers in `--mcp-config`, for agents that do not read them from `initialize`. */
   sdkServersOnArgv?: boolean;
-  /** How long the agent may take to answer a control request; 60,000 by default. */
+  /** Time limit for control requests in milliseconds; 60,000 by default. */
   controlTimeoutMs?: number;
-  /** Longest line in characters the agent may send; 64 Mi by default. */
+  /** Maximum length of a line from the agent, in characters; 64 Mi by default. */
   maxLineLength?: number;
-  /** How long each step of ending the agent process may take; 5,000 by default. */
+  /** Time limit for each step of closing the agent process, in milliseconds; 5,000 by default. */
   closeGraceMs?: number;
-  /** Where the agent is, if it is not a process to be started: a scripted agent in a test. */
+  /** Connects to an agent instead of starting a process, for example to a scripted agent in a test. */
   link?: (launch: AgentLaunch) => AgentLink;
 };
 
 /** Options of `query()`, `startup()` and `AgentClient.open()`. */
 export type Options = OfficialOptions & OwnOptions;
 
-/** Everything an agent is started with, as values; for a process `flags` become its command line. */
+/** The launch parameters of an agent as values; `flags` become the command line of a process. */
 export type LaunchPlan = Omit<AgentLaunch, 'argv'> & { readonly flags: readonly LaunchFlag[] };
 
-/** Everything an agent process is started with. */
+/** The launch parameters of an agent process. */
 export type AgentLaunch = {
   argv: string[];
   cwd: string | undefined;

@@ -139,7 +139,7 @@ export class AgentScript {
     });
   }
 
-  /** Waits until the program is done and closes, as an agent does at the end of its input. Fails if a prompt was left without its result, for which the program would wait for ever. */
+  /** Waits until the program is done and closes, as an agent does at the end of its input. Fails if a prompt got no result, since the program would wait for it forever. */
   async finish(): Promise<void> {
     const prompt = this.#unanswered();
     if (prompt !== undefined && !this.agent.hasEnded) {

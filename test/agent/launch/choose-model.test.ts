@@ -77,7 +77,7 @@ test('an overloaded model is asked again, then its fallback', async () => {
 
 test('without a model there is one all the same, which says what was looked for', async () => {
   const { model, modelName, lookedFor } = chooseModel({}, {});
-  expect(lookedFor).toMatch(/^There is no model: none of/);
+  expect(lookedFor).toMatch(/^No model is available: none of/);
   await expect(ask(model, modelName)).rejects.toMatchObject({ code: 'unauthorized', message: lookedFor });
 });
 

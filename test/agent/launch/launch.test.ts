@@ -73,7 +73,7 @@ describe('launch', () => {
       ['result', 'error_during_execution'],
     ]);
     expect(frames.at(-1)).toMatchObject({
-      errors: [expect.stringMatching(/^There is no model: .* --model rehearsal, which works offline$/)],
+      errors: [expect.stringMatching(/^No model is available: .* --model rehearsal, which works offline$/)],
     });
   });
 

@@ -35,15 +35,15 @@ test.each<[string, Record<string, string>, RegExp]>([
   [
     '',
     { ANTHROPIC_API_KEY: '' },
-    /^There is no model: none of ANTHROPIC_API_KEY, .*, OPENAI_BASE_URL is set; .* --model rehearsal/,
+    /^No model is available: none of ANTHROPIC_API_KEY, .*, OPENAI_BASE_URL is set; .* --model rehearsal/,
   ],
-  ['m', {}, /^There is no way to the model "m": none of ANTHROPIC_API_KEY/],
+  ['m', {}, /^The model "m" cannot be used: none of ANTHROPIC_API_KEY/],
   ['openai:gpt', KEY, /: none of OPENAI_API_KEY, OPENAI_BASE_URL is set/],
   ['anthropic:m', { OPENAI_API_KEY: 'k' }, /: none of ANTHROPIC_API_KEY/],
-  ['', { OPENAI_API_KEY: 'k' }, /no model is named: set --model or TOOLPLANE_MODEL to openai:<name>/],
-  ['m', { ANTHROPIC_BASE_URL: 'sk-secret' }, /^There is no model: ANTHROPIC_BASE_URL is no full URL$/],
-  ['m', { OPENAI_BASE_URL: 'nowhere' }, /^There is no model: OPENAI_BASE_URL is no full URL$/],
-])('"%s" with %j is missing, and one line says what was looked for', (given, env, says) => {
+  ['', { OPENAI_API_KEY: 'k' }, /no model is selected: set --model or TOOLPLANE_MODEL to openai:<name>/],
+  ['m', { ANTHROPIC_BASE_URL: 'sk-secret' }, /^No model is available: ANTHROPIC_BASE_URL is not a full URL$/],
+  ['m', { OPENAI_BASE_URL: 'nowhere' }, /^No model is available: OPENAI_BASE_URL is not a full URL$/],
+])('"%s" with %j is missing; the message lists the variables', (given, env, says) => {
   const place = resolveModelName(given, env);
   expect(place).toEqual({ kind: 'missing', lookedFor: expect.stringMatching(says) });
   expect(JSON.stringify(place)).not.toMatch(/\\n|sk-secret/);

@@ -24,7 +24,7 @@ test.each([
   ['call search with {"words":"a b"}', toolUse('mcp__docs__search', { words: 'a b' })],
   ['call mcp__docs__search', toolUse('mcp__docs__search', {})],
   ['call nothing with {}', text('There is no tool nothing. ', 'Say "list tools" to see them.')],
-  ['call search with {oops}', text('The input for search is no JSON object: {oops}')],
+  ['call search with {oops}', text('The input for search is not a JSON object: {oops}')],
 ])('"%s" is followed', (prompt, reply) => {
   expect(rehearse({ messages: [user(prompt)], tools: TOOLS })).toEqual(reply);
 });
@@ -56,7 +56,7 @@ test('steps joined by "then" are taken one after the other', () => {
 });
 
 const SYSTEM =
-  '# Servers you can connect\nconnect_mcp connects one by its name; its tools are there from then on: docs, deploy.';
+  '# Servers you can connect\nconnect_mcp connects one by its name; its tools are available afterwards: docs, deploy.';
 const TRIGGER = {
   ...modelTool('mcp__deploy__trigger', {}),
   input_schema: {

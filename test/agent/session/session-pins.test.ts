@@ -256,7 +256,9 @@ test('a changed tool under a new name is asked about in spite of a rule for its 
   expect(await seek(answering('deny'))).toEqual(['seek ran', 'seek ran']);
   expect(asked).toEqual([NEW, NEW, NEW]);
   expect(notes.filter((it) => it.includes('new tools'))).toEqual(
-    Array(2).fill('server "s": new tools since it was accepted: "seek"; each is asked about before it runs'),
+    Array(2).fill(
+      'server "s": new tools since it was accepted: "seek"; each requires approval before it runs',
+    ),
   );
 });
 

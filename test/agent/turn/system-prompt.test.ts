@@ -24,7 +24,7 @@ test.each([
   [
     'what servers say of themselves',
     { ...NONE, own: 'Own.', servers: servers({ a: ' Use a. ', quiet: '', b: 'Use b.' }) },
-    'Own.\n\n# MCP servers\nWhat servers say about the use of their tools:\n\n## a\nUse a.\n\n## b\nUse b.',
+    'Own.\n\n# MCP servers\nInstructions of the servers for the use of their tools:\n\n## a\nUse a.\n\n## b\nUse b.',
   ],
   [
     'who can be called',
@@ -32,7 +32,7 @@ test.each([
       ...NONE,
       servers: servers({ a: { kind: 'waiting' }, b: { kind: 'failed', fault: 'x' }, c: { kind: 'waiting' } }),
     },
-    '# Servers you can connect\nconnect_mcp connects one by its name; its tools are there from then on: a, c.',
+    '# Servers you can connect\nconnect_mcp connects one by its name; its tools are available afterwards: a, c.',
   ],
   [
     'tools that have to be searched for',

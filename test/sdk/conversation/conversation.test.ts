@@ -846,7 +846,7 @@ describe('conversation', () => {
         await agent.prompt();
         agent.agent.leave();
       },
-      'it gave a result',
+      'it sent a result',
     ],
   ])('an agent that ends before it %s is a failure, though it ended well', async (_, play, before) => {
     const { link } = scriptAgent(play);

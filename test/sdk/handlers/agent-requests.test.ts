@@ -82,7 +82,7 @@ describe('agent requests', () => {
       expect(replaceReply(servants(), subtype, { message }, new Error('a cycle'))).toEqual({
         mcp_response: {
           result: {
-            content: [{ type: 'text', text: "The tool's result cannot be sent: a cycle" }],
+            content: [{ type: 'text', text: "The tool's result cannot be serialized as JSON: a cycle" }],
             isError: true,
           },
           jsonrpc: '2.0',

@@ -68,12 +68,12 @@ describe('check options', () => {
     [
       'the same model twice',
       { model: 'm', fallbackModel: 'm' },
-      'options.fallbackModel must be another model than options.model',
+      'options.fallbackModel must differ from options.model',
     ],
     [
       'two ways to ask',
       { canUseTool: async () => null, permissionPromptToolName: 'x' },
-      'options.canUseTool and options.permissionPromptToolName exclude each other: use one',
+      'options.canUseTool and options.permissionPromptToolName cannot be combined: use one of them',
     ],
     [
       'dialogs nobody answers',
@@ -93,7 +93,7 @@ describe('check options', () => {
     expect(refusal({ ...options, sandbox: { enabled: true } })).toEqual({
       code: 'bad-option',
       message:
-        'options.sandbox can be merged into options.settings only if these are an object or JSON text: put it into the settings file',
+        'options.sandbox can be merged into options.settings only if those are an object or JSON text: add it to the settings file',
     });
   });
 
@@ -133,10 +133,10 @@ describe('warnings', () => {
   const shadowed = (message: string) => ({ code: 'TOOLPLANE_CAN_USE_TOOL_SHADOWED', message });
   const by = (tools: string) =>
     shadowed(
-      `options.canUseTool will not be asked about ${tools}: allowedTools allows these tools whole. Remove them there, or use a PreToolUse hook`,
+      `options.canUseTool will not be called for ${tools}: allowedTools allows every call of these tools. Remove them from allowedTools, or use a PreToolUse hook`,
     );
   const bypassed = shadowed(
-    "options.canUseTool will not be asked: permissionMode 'bypassPermissions' allows every call before it. Use a PreToolUse hook to see every call",
+    "options.canUseTool will not be called: permissionMode 'bypassPermissions' allows every call. Use a PreToolUse hook to see every call",
   );
 
   test.each<[string, Options, object[]]>([
@@ -164,7 +164,7 @@ describe('warnings', () => {
         {
           code: 'TOOLPLANE_MCP_CONFIG_DEPRECATED',
           message:
-            'options.mcpConfig is deprecated: use options.mcpServers, which also takes servers of this process',
+            'options.mcpConfig is deprecated: use options.mcpServers, which also accepts in-process servers',
         },
       ],
     ],

@@ -128,9 +128,9 @@ test.each<[string, unknown, string]>([
     'mcpServers has an entry named "__proto__"',
   ],
   [
-    'two keys that are one to a model',
+    'two keys that normalize to the same name',
     { 'my server': calc, 'my.server': bare },
-    'mcpServers: "my server" and "my.server" are both "my_server"',
+    'mcpServers: "my server" and "my.server" both normalize to "my_server"',
   ],
 ])('%s is refused by name (R27)', (_, servers, message) => {
   const split = () => splitServers(servers as Record<string, McpServerConfig>);
