@@ -25,7 +25,7 @@ import {
 } from './explanation.ts';
 import { resolveTool, suggestTool } from './resolve-tool.ts';
 
-/** Which rule, mode or claim decides about a call of the tool, where it stands, and what all the others said. */
+/** Whether a call of the tool may run: the deciding rule, mode or annotation, its location, and all other matching rules. */
 export function explainPermission(
   configuration: Configuration,
   name: string,
@@ -38,20 +38,19 @@ export function explainPermission(
   const hooks = matchingHookRows(configuration, ref);
   const rules = [...settings.rules, ...(facts.rules ?? [])];
   const workspace = { ...workspaceOf(configuration), links: facts.links ?? [] };
-  // Without arguments the question is about the tool in general, which a rule about some arguments does not decide.
+  // Without arguments, rules for specific arguments do not decide.
   const applies = (rule: Rule) => facts.input !== undefined || rule.content === undefined;
-  const general = rules.filter(applies);
-  const decision = decisionOf(configuration, { call, rules: general, mode: mode.mode, workspace }, facts);
+  const situation = { call, rules: rules.filter(applies), mode: mode.mode, workspace };
+  const decision = decisionOf(configuration, situation, facts);
   const written = writtenRules(configuration);
-  const counting = written.filter(
+  const active = written.filter(
     ({ rule, source }) => rule.effect !== 'allow' || isFullyActive(settings, source),
   );
-  const deciding = decision.reason.rule;
-  const about = rules.filter((rule) => matchesTool(rule, ref));
-  const rows = about.map((rule): RuleRow => {
-    const at = placeOfRule(counting, rule)?.at;
-    const isAbout = applies(rule) && matchesCall(rule, call, workspace);
-    const part = rule === deciding ? 'decides' : isAbout ? 'beaten' : 'other arguments';
+  const matching = rules.filter((rule) => matchesTool(rule, ref));
+  const rows = matching.map((rule): RuleRow => {
+    const at = locationOfRule(active, rule);
+    const isMatch = applies(rule) && matchesCall(rule, call, workspace);
+    const part = rule === decision.reason.rule ? 'decides' : isMatch ? 'overridden' : 'other arguments';
     return {
       effect: rule.effect,
       rule: ruleText(rule),
@@ -60,7 +59,7 @@ export function explainPermission(
       part,
     };
   });
-  const all = [...rows.toSorted(byPart), ...ofPendingFiles(configuration, ref, written)];
+  const all = [...rows.toSorted(byPart), ...pendingRules(configuration, ref, written)];
   const effect = `${effectText(decision, all[0])}${hookText(decision, hooks)}.`;
   const isKnown = ref.server !== undefined || facts.isBuiltIn === true;
   const suggestion = isKnown ? undefined : suggestTool(configuration, name, facts.builtIns ?? []);
@@ -70,7 +69,7 @@ export function explainPermission(
     name: ref.name,
     answer: isKnown
       ? `${ref.name} ${effect}`
-      : `No tool "${name}" is known here${guess || '.'} A tool of this name ${effect}`,
+      : `Unknown tool "${name}"${guess || '.'} A tool of this name ${effect}`,
     status: !isKnown ? 'unknown' : decision.kind === 'deny' ? 'unusable' : 'usable',
     decision: decision.kind,
     reason: decision.reason.text,
@@ -82,7 +81,7 @@ export function explainPermission(
   };
 }
 
-/** A session refuses a path that leads nowhere before it looks at any rule. */
+/** An unresolvable path is denied before rules are checked, as in a session. */
 function decisionOf(
   configuration: Configuration,
   situation: Pick<Situation, 'call' | 'rules' | 'mode' | 'workspace'>,
@@ -103,16 +102,16 @@ function decisionOf(
 
 /** Why the decision cannot rest on the tool's annotations. */
 const UNKNOWN_EFFECT = {
-  server: 'no rule allows it, and its server was not asked what it does',
-  none: 'no rule allows it, and what it does is unknown',
+  server: 'no rule allows it, and its annotations are unknown, since its server was not contacted',
+  none: 'no rule allows it, and its annotations are unknown',
 } as const;
 
-/** What paths of a call are measured against. */
+/** The directories that paths of a call are resolved against. */
 export function workspaceOf({ context, settings }: Pick<Configuration, 'context' | 'settings'>): Workspace {
   return { cwd: context.cwd, home: context.userHome, directories: settings.directories };
 }
 
-/** What runs in this process is ours; of others a person said so. */
+/** Built-in tools are trusted, and tools of servers with `trust` in their entry. */
 function isTrusted({ merged }: Configuration, { server }: ToolRef, { isBuiltIn }: CallFacts): boolean {
   if (server === undefined) return isBuiltIn === true;
   return merged.servers.find(({ name }) => name === server)?.entry?.trust === true;
@@ -120,7 +119,7 @@ function isTrusted({ merged }: Configuration, { server }: ToolRef, { isBuiltIn }
 
 const PART_ORDER: Readonly<Record<RuleRow['part'], number>> = {
   decides: 0,
-  beaten: 1,
+  overridden: 1,
   'other arguments': 2,
   'not approved': 3,
 };
@@ -129,15 +128,11 @@ function byPart(a: RuleRow, b: RuleRow): number {
   return PART_ORDER[a.part] - PART_ORDER[b.part];
 }
 
-/** Allow rules in files of the project that nobody approved: people wonder why they do nothing. */
-function ofPendingFiles(
-  { settings }: Configuration,
-  ref: ToolRef,
-  written: readonly WrittenRule[],
-): RuleRow[] {
+/** Allow rules in files of the project that are not approved. They have no effect. */
+function pendingRules({ settings }: Configuration, ref: ToolRef, written: readonly WrittenRule[]): RuleRow[] {
   return written.flatMap(({ rule, at, source }): RuleRow[] => {
-    const isIdle = rule.effect === 'allow' && !isFullyActive(settings, source);
-    if (!isIdle || !matchesTool(rule, ref)) return [];
+    const isPending = rule.effect === 'allow' && !isFullyActive(settings, source);
+    if (!isPending || !matchesTool(rule, ref)) return [];
     return [
       { effect: 'allow', rule: ruleText(rule), of: RULE_PLACES[rule.source], at, part: 'not approved' },
     ];
@@ -160,26 +155,26 @@ function effectText({ kind, reason }: Decision, first: RuleRow | undefined): str
 function hookText({ kind }: Decision, hooks: readonly HookRow[]): string {
   if (kind === 'deny' || hooks.length === 0) return '';
   const [first] = hooks as [HookRow];
-  const who =
+  const hook =
     hooks.length === 1
       ? `the PreToolUse hook at ${formatLocation(first.at)}`
       : `one of ${hooks.length} PreToolUse hooks`;
-  return `, unless ${who}, which runs first, decides otherwise`;
+  return `, unless ${hook}, which runs first, decides otherwise`;
 }
 
 type Known = {
   readonly facts: CallFacts;
   readonly workspace: Workspace;
-  /** The tool that is likely meant, if nobody knows this one. */
+  /** The closest known tool, if this one is unknown. */
   readonly suggestion: string | undefined;
 };
 
-/** What to do next; without arguments, also how to ask about a call that some rules may decide. */
+/** The next steps; if some rules depend on arguments that were not given, also how to give them. */
 function nextOf(ref: ToolRef, decision: Decision, rows: readonly RuleRow[], known: Known): string[] {
   const kind = subjectKind(ref.name);
-  const isOpen = known.facts.input === undefined && rows.some(({ part }) => part === 'other arguments');
+  const isUndecided = known.facts.input === undefined && rows.some(({ part }) => part === 'other arguments');
   const steps = stepsOf(ref, decision, rows, known);
-  if (!isOpen || kind === undefined) return steps;
+  if (!isUndecided || kind === undefined) return steps;
   const example = `${ref.name}(<${kind === 'word' ? 'name' : kind}>)`;
   return [
     ...steps,
@@ -187,23 +182,23 @@ function nextOf(ref: ToolRef, decision: Decision, rows: readonly RuleRow[], know
   ];
 }
 
-/** A rule of others cannot be taken back here; one's own can, where it stands. */
+/** Managed rules can be changed only by an administrator, other rules at their location. */
 function stepsOf(
   ref: ToolRef,
   { kind }: Decision,
   rows: readonly RuleRow[],
   { facts, workspace, suggestion }: Known,
 ): string[] {
-  if (facts.fault !== undefined) return ['name another path'];
+  if (facts.fault !== undefined) return ['use another path'];
   if (suggestion !== undefined) return [`toolplane explain permission ${shellQuote(suggestion)}`];
   const [first] = rows;
   const decides = first?.part === 'decides' ? first : undefined;
   const where = decides?.at ? formatLocation(decides.at) : undefined;
   const isManaged = decides?.at?.scope === 'managed';
   if (kind === 'allow') return where ? [`to be asked instead, remove the rule at ${where}`] : [];
-  const idle = rows.find(({ part }) => part === 'not approved');
-  const approve = idle?.at
-    ? [`if you trust ${idle.at.label}, approve it: toolplane mcp approve --settings`]
+  const pending = rows.find(({ part }) => part === 'not approved');
+  const approve = pending?.at
+    ? [`if you trust ${pending.at.label}, approve it: toolplane mcp approve --settings`]
     : [];
   if (decides) {
     if (isManaged) return [`ask your administrator: no other rule overrides the one at ${where}`];
@@ -217,13 +212,12 @@ function stepsOf(
   ];
 }
 
-/** A pattern stands for several tools, which can only be listed. */
 function askServerStep(name: string, server: string): string {
-  if (name.includes('*')) return `to see the tools it stands for: toolplane tools -s ${shellQuote(server)}`;
-  return `to ask its server what it does: toolplane explain tool ${shellQuote(name)}`;
+  if (name.includes('*')) return `to see the matching tools: toolplane tools -s ${shellQuote(server)}`;
+  return `to get its annotations from the server: toolplane explain tool ${shellQuote(name)}`;
 }
 
-/** The rules that a prompt would offer; without arguments, what kind of rule it would be. */
+/** The rules that a permission prompt would offer; without arguments, the form of such a rule. */
 function rulesToAllow(name: string, { isBuiltIn, input }: CallFacts, workspace: Workspace): string[] {
   const kind = subjectKind(name);
   if (isBuiltIn !== true || kind === undefined) return [name];
@@ -235,20 +229,20 @@ function rulesToAllow(name: string, { isBuiltIn, input }: CallFacts, workspace: 
 
 type KnownSettings = Pick<Configuration, 'settings' | 'settingsSources'>;
 
-/** The mode that a session with this flag begins in, and where it stands. */
+/** The initial mode of a session with this flag, and where it is set. */
 function explainMode(
   { settings, settingsSources }: KnownSettings,
   flag: PermissionMode | undefined,
 ): { readonly mode: PermissionMode; readonly says: string } {
   const mode = effectiveMode(settings, flag);
   if (mode === undefined) return { mode: 'default', says: 'the default' };
-  const isRuled = settings.permissions.modes.policySettings !== undefined;
-  if (flag !== undefined && !isRuled) return { mode, says: 'by --permission-mode' };
+  const isManaged = settings.permissions.modes.policySettings !== undefined;
+  if (flag !== undefined && !isManaged) return { mode, says: 'set by --permission-mode' };
   const source = settingsSources.findLast(
-    (it) => isFullyActive(settings, it) && modeOf(it) === mode && (!isRuled || it.scope === 'managed'),
+    (it) => isFullyActive(settings, it) && modeOf(it) === mode && (!isManaged || it.scope === 'managed'),
   );
-  const beats = flag === undefined ? '' : ', which --permission-mode cannot change';
-  return { mode, says: `by ${source ? placeOf(source) : 'settings'}${beats}` };
+  const fixed = flag === undefined ? '' : ', which --permission-mode cannot change';
+  return { mode, says: `set by ${source ? placeOf(source) : 'settings'}${fixed}` };
 }
 
 function modeOf({ value: { permissions } }: SettingsSource): unknown {
@@ -259,7 +253,7 @@ function placeOf({ scope, label, locate }: SettingsSource): string {
   return formatLocation(locationAt(scope, label, locate(['permissions', 'defaultMode'])));
 }
 
-/** The hooks of settings that hear of a call of this tool before anything is decided, in the order in which they run. */
+/** The PreToolUse hooks of settings that match the tool, in the order in which they run. */
 function matchingHookRows(
   { settings, settingsSources, context }: Pick<Configuration, 'settings' | 'settingsSources' | 'context'>,
   { name, server, tool }: ToolRef,
@@ -280,7 +274,7 @@ function matchingHookRows(
     return listed(groups).flatMap((group, at) => {
       const hooks = isRecord(group) ? listed(group.hooks) : [];
       return hooks.flatMap((hook, which): HookRow[] => {
-        // One at a time, as a file of one: so each is known by its place.
+        // Each hook is matched alone, so that its location is known.
         const alone = { PreToolUse: [{ ...(group as object), hooks: [hook] }] };
         const [found] = matchingHooks(readHookSettings(alone, new SettingDiagnostics()), input);
         if (found?.target.kind !== 'command') return [];
@@ -301,16 +295,16 @@ function listed(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A rule as it stands in a file. */
+/** A rule with its location. */
 type WrittenRule = { readonly rule: Rule; readonly at: Location; readonly source: SettingsSource };
 
-/** Every rule of every settings file and flag, also those that do not count, the highest first. */
+/** Every rule of every settings source, including pending ones, the highest precedence first. */
 function writtenRules({ settingsSources }: Pick<Configuration, 'settingsSources'>): WrittenRule[] {
   return [...settingsSources].reverse().flatMap((source) => {
     const permissions = isRecord(source.value.permissions) ? source.value.permissions : {};
     return (['deny', 'ask', 'allow'] as const).flatMap((effect) => {
       const texts: unknown = permissions[effect];
-      return (Array.isArray(texts) ? texts : []).flatMap((text: unknown, at) => {
+      return listed(texts).flatMap((text, at) => {
         if (typeof text !== 'string') return [];
         const parsed = parseRule(text, effect, RULE_SOURCES[source.scope]);
         if (!parsed.ok) return [];
@@ -321,17 +315,17 @@ function writtenRules({ settingsSources }: Pick<Configuration, 'settingsSources'
   });
 }
 
-/** Where the rule stands; undefined for one of a flag or of a server's entry. */
-function placeOfRule(all: readonly WrittenRule[], rule: Rule): WrittenRule | undefined {
+/** The location of a rule; undefined for a rule of a flag or of a server entry. */
+function locationOfRule(all: readonly WrittenRule[], rule: Rule): Location | undefined {
   return all.find(
     (it) =>
       it.rule.effect === rule.effect &&
       ruleText(it.rule) === ruleText(rule) &&
       it.rule.source === rule.source,
-  );
+  )?.at;
 }
 
-/** Whose rule it is, as people call the place. */
+/** The source of a rule as text. */
 const RULE_PLACES: Readonly<Record<RuleSource, string>> = {
   cliArg: 'a flag',
   session: 'this session',
@@ -342,7 +336,7 @@ const RULE_PLACES: Readonly<Record<RuleSource, string>> = {
   serverPolicy: 'the entry of its server',
 };
 
-/** Whether nobody knows what the tool claims of itself: its server was not asked, or there is none. */
+/** Whether the annotations of the tool are unknown: its server was not contacted, or the tool is unknown. */
 function isUnasked(
   { server }: Pick<ToolRef, 'server'>,
   { isAsked, isBuiltIn }: Pick<CallFacts, 'isAsked' | 'isBuiltIn'>,
@@ -350,30 +344,29 @@ function isUnasked(
   return isAsked !== true && (server !== undefined || isBuiltIn !== true);
 }
 
-/** What is known of the call beside the rules. */
+/** What is known about the call besides the rules of settings. */
 export type CallFacts = {
   readonly ref?: ToolRef;
-  /** With its paths as the file system sees them: that is what is decided on. */
+  /** The arguments, with symbolic links in paths resolved. */
   readonly input?: Readonly<Record<string, unknown>>;
-  /** Why its path leads nowhere: then nobody is asked. */
+  /** Why the path of the call cannot be resolved. */
   readonly fault?: string;
-  /** The real path, where another was written. */
+  /** The real path of the call, if it differs from the given one. */
   readonly path?: string;
-  /** Where the paths that rules name lead. */
+  /** Symbolic links in the paths of rules. */
   readonly links?: readonly PathLink[];
-  /** What its server claims; nothing unless it was asked. */
+  /** The annotations of the tool, if its server was contacted. */
   readonly annotations?: ToolAnnotations;
-  /** Its server was asked for its claims, and told those or none. */
+  /** The server of the tool was contacted. */
   readonly isAsked?: boolean;
-  /** Of a built-in tool, which is ours; a server's is trusted if its entry says so. */
   readonly isBuiltIn?: boolean;
-  /** The names of all that are built in, one of which may be meant. */
+  /** The names of all built-in tools, for suggestions. */
   readonly builtIns?: readonly string[];
-  /** How it differs from what was accepted. */
+  /** How the tool differs from the accepted definition. */
   readonly changed?: string;
-  /** It was not there when its server was accepted: a rule that names it accepts it. */
+  /** The tool was added after its server was accepted: a rule that names it accepts it. */
   readonly isNew?: boolean;
-  /** Rules that entries and flags make beside settings. */
+  /** Rules of server entries and flags. */
   readonly rules?: readonly Rule[];
   /** `--permission-mode`. */
   readonly mode?: PermissionMode;

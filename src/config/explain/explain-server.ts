@@ -82,7 +82,7 @@ function explainUnknown(configuration: Configuration, name: string): ServerExpla
     name,
     answer: Object.hasOwn(configuration.program, name)
       ? `"${name}" is a server in the program itself, not in a file.`
-      : `There is no server "${name}" here${hint}`,
+      : `Unknown server "${name}"${hint}`,
     status: 'unknown',
     verdict: 'unknown',
     sources: sourceRows(configuration, { name, ignored: [] }),
@@ -100,9 +100,9 @@ function explainUnknown(configuration: Configuration, name: string): ServerExpla
       ...(configuration.flags.scopes
         ? ['run without --setting-sources, which leaves the files of other scopes unread']
         : []),
-      'see all: toolplane mcp list',
+      'to see all servers: toolplane mcp list',
       ...(validateServerName(name) === undefined
-        ? [`add it: toolplane mcp add ${shellQuote(name)} -- <command>`]
+        ? [`to add it: toolplane mcp add ${shellQuote(name)} -- <command>`]
         : []),
     ],
   };

@@ -2,12 +2,11 @@ import { shellArguments } from '../../base/text/display-text.ts';
 import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import type { Configuration } from '../configuration.ts';
 import type { ConfiguredServer, ServerOverride } from '../model.ts';
-import { isFullyActive, type Sourced } from '../settings/merge-settings.ts';
+import { isFullyActive } from '../settings/merge-settings.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import {
   formatLocation,
   type LimitRow,
-  type Location,
   locationAt,
   locationInSettings,
   locationOf,
@@ -15,7 +14,7 @@ import {
 } from './explanation.ts';
 import { resolveTool, similarNames } from './resolve-tool.ts';
 
-/** Every limit of a server, or of a tool of it: its value, where it comes from, and what it beat. `name` may be that of a tool. */
+/** Every limit of a server or tool: its value, where it comes from, and what it overrides. `name` is a server or a full tool name. */
 export function explainTimeout(
   configuration: Configuration,
   name: string,
@@ -42,13 +41,13 @@ export function explainTimeout(
 function answerOf(name: string, limits: readonly LimitRow[]): string {
   const call = limits.find(({ limit }) => limit === 'call');
   const idle = limits.find(({ limit }) => limit === 'idle');
-  const silent = idle?.ms === undefined ? '' : `, or after ${formatDuration(idle.ms)} of silence`;
+  const silent = idle?.ms === undefined ? '' : `, or after ${formatDuration(idle.ms)} without a message`;
   const at = call?.candidates.find(({ isActive }) => isActive)?.at;
   const by = `${call?.by ?? ''}${at ? ` at ${formatLocation(at)}` : ''}`;
-  return `A call of "${name}" is ended after ${formatDuration(call?.ms ?? 0)}${silent}: ${by}.`;
+  return `A call of "${name}" times out after ${formatDuration(call?.ms ?? 0)}${silent}: ${by}.`;
 }
 
-/** Milliseconds as people read them. */
+/** Milliseconds as text, such as `2 min`. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${ms} ms`;
   if (ms < 120_000) return `${trimmed(ms / 1000)} s`;
@@ -69,12 +68,12 @@ function nextOf(server: string, tool: string | undefined, limits: readonly Limit
   const at = call?.candidates.find(({ isActive }) => isActive)?.at;
   const where = at && formatLocation(at);
   const member = tool === undefined ? 'timeout' : `toolTimeoutsMs.${tool}`;
-  const idle = limits.flatMap(({ candidates }) => candidates).find(({ isPending }) => isPending)?.at;
+  const pending = limits.flatMap(({ candidates }) => candidates).find(({ isPending }) => isPending)?.at;
   return [
     where === undefined
-      ? `to set one: serverSettings.${server}.${member} (milliseconds) in your settings.json`
-      : `to change how long a call may take: ${where}`,
-    ...(idle ? [`if you trust ${idle.label}, approve it: toolplane mcp approve --settings`] : []),
+      ? `to set a timeout: serverSettings.${server}.${member} (milliseconds) in your settings.json`
+      : `to change the timeout of a call, edit ${where}`,
+    ...(pending ? [`if you trust ${pending.label}, approve it: toolplane mcp approve --settings`] : []),
   ];
 }
 
@@ -85,8 +84,8 @@ function unknownTimeout(configuration: Configuration, name: string, isBroken: bo
     kind: 'timeout',
     name,
     answer: isBroken
-      ? `"${name}" cannot be used as it is written, so it has no limits.`
-      : `There is no server or tool "${name}" here${guess === '' ? '.' : guess}`,
+      ? `"${name}" cannot be used as written, so it has no timeouts.`
+      : `Unknown server or tool "${name}"${guess === '' ? '.' : guess}`,
     status: isBroken ? 'unusable' : 'unknown',
     limits: [],
     next: [
@@ -98,135 +97,123 @@ function unknownTimeout(configuration: Configuration, name: string, isBroken: bo
 }
 
 type Known = Pick<Configuration, 'settings' | 'settingsSources'>;
-type LimitCandidate = { readonly ms: number; readonly by: string; readonly at?: Location };
+type LimitCandidate = LimitRow['candidates'][number];
 
-/** Every limit of a server, or of one of its tools; the nearest that says something counts, each limit by itself. */
+/** Each limit with its key in a server entry, its key in `timeouts` of settings, and its default. */
+const LIMITS = [
+  {
+    limit: 'connect',
+    member: 'connectTimeoutMs',
+    general: 'connectMs',
+    defaults: [{ ms: CONNECT_TIMEOUT_MS, by: 'the default' }],
+  },
+  {
+    limit: 'call',
+    member: 'timeout',
+    general: 'callMs',
+    defaults: [{ ms: CALL_TIMEOUT_MS, by: 'the default' }],
+  },
+  { limit: 'idle', member: 'idleTimeoutMs', general: 'idleMs', defaults: [] },
+] as const;
+
+/** The path of a limit in a server entry, such as `["toolTimeoutsMs", "search"]`. */
+type LimitPath = readonly [member: keyof Limits, ...tool: string[]];
+type Limits = Pick<
+  ServerOverride['members'],
+  'connectTimeoutMs' | 'timeout' | 'idleTimeoutMs' | 'toolTimeoutsMs'
+>;
+
+/** Every limit of a server, or of one of its tools. The first candidate of each limit is active. */
 export function timeoutsOf(server: ConfiguredServer, known: Known, tool?: string): LimitRow[] {
-  const { connectMs, callMs, idleMs } = known.settings.timeouts;
-  const ofTool = tool === undefined ? [] : toolCandidates(server, known, tool);
-  const rows = [
-    row('connect', [
-      ...serverCandidates(server, known, 'connectTimeoutMs'),
-      ...general(known, 'connectMs', connectMs),
-      { ms: CONNECT_TIMEOUT_MS, by: 'the default' },
-    ]),
-    row('call', [
-      ...ofTool,
-      ...serverCandidates(server, known, 'timeout'),
-      ...general(known, 'callMs', callMs),
-      { ms: CALL_TIMEOUT_MS, by: 'the default' },
-    ]),
-    row('idle', [...serverCandidates(server, known, 'idleTimeoutMs'), ...general(known, 'idleMs', idleMs)]),
-  ];
-  const idle = pendingLimits(known, server.name, tool);
-  return rows.map((it) => ({ ...it, candidates: [...it.candidates, ...idle[it.limit]] }));
+  return LIMITS.map(({ limit, member, general, defaults }) => {
+    const paths: LimitPath[] = [
+      ...(limit === 'call' && tool !== undefined ? [['toolTimeoutsMs', tool] as const] : []),
+      [member],
+    ];
+    const all = [
+      ...paths.flatMap((path) => serverCandidates(server, known, path)),
+      ...generalCandidates(known, general),
+      ...defaults,
+    ];
+    const [first] = all;
+    return {
+      limit,
+      ...(first && { ms: first.ms }),
+      by: first?.by ?? 'no limit is set',
+      candidates: [
+        ...all.map((it, at) => ({ ...it, isActive: at === 0 })),
+        ...pendingCandidates(known, server.name, paths, general),
+      ],
+    };
+  });
 }
 
-function row(limit: LimitRow['limit'], all: readonly LimitCandidate[]): LimitRow {
-  const [first] = all;
-  return {
-    limit,
-    ...(first && { ms: first.ms }),
-    by: first?.by ?? 'the default',
-    candidates: all.map((it, at) => ({ ...it, isActive: at === 0 })),
-  };
-}
-
-type Member = 'connectTimeoutMs' | 'timeout' | 'idleTimeoutMs';
-
-/** What settings and its entry say of it: what counts of it first, then the highest settings. */
-function serverCandidates(server: ConfiguredServer, known: Known, member: Member): LimitCandidate[] {
-  return candidatesFor(server, known, [member], (members) => members[member]);
-}
-
-/** The map that counts does so as a whole: where it leaves the tool out, no other speaks for it. */
-function toolCandidates(server: ConfiguredServer, known: Known, tool: string): LimitCandidate[] {
-  const ofTool = ({ toolTimeoutsMs }: Limits) =>
-    toolTimeoutsMs && Object.hasOwn(toolTimeoutsMs, tool) ? toolTimeoutsMs[tool] : undefined;
-  return candidatesFor(server, known, ['toolTimeoutsMs', tool], ofTool);
-}
-
-type Limits = Pick<ServerOverride['members'], Member | 'toolTimeoutsMs'>;
-
-function candidatesFor(
+/** The limit in the entry and in `serverSettings`: the active one first, then the highest precedence first. */
+function serverCandidates(
   { name, written, entry, settled }: ConfiguredServer,
   { settings, settingsSources }: Known,
-  way: readonly [member: string, ...tool: string[]],
-  read: (members: Limits) => number | undefined,
-): LimitCandidate[] {
-  if (read(entry ?? {}) === undefined) return [];
-  const path = way.join('.');
-  const own = read(written.entry ?? {});
+  path: LimitPath,
+): Omit<LimitCandidate, 'isActive'>[] {
+  if (limitAt(entry ?? {}, path) === undefined) return [];
+  const own = limitAt(written.entry ?? {}, path);
   const ofEntry =
-    own === undefined ? [] : [{ ms: own, by: `"${path}" of its entry`, at: locationOf(written) }];
+    own === undefined ? [] : [{ ms: own, by: `"${path.join('.')}" of its entry`, at: locationOf(written) }];
   const overrides = settings.overrides.filter((it) => it.name === name).reverse();
   const ofSettings = overrides.flatMap((override) => {
-    const ms = read(override.members);
+    const ms = limitAt(override.members, path);
     if (ms === undefined) return [];
-    const at = locationInSettings(settingsSources, override, ['serverSettings', name, ...way]);
-    return [{ ms, by: `serverSettings.${name}.${path}`, at }];
+    const at = locationInSettings(settingsSources, override, ['serverSettings', name, ...path]);
+    return [{ ms, by: `serverSettings.${name}.${path.join('.')}`, at }];
   });
-  // Who has the last word is decided where settings are laid over entries.
-  const by = settled.find(({ member }) => member === way[0])?.label;
+  // The merge of settings and entries decided which file sets the key.
+  const by = settled.find(({ member }) => member === path[0])?.label;
   const all = [...ofSettings, ...ofEntry];
-  const counting = by === undefined ? ofEntry : all.filter(({ at }) => at.label === by).slice(0, 1);
-  return [...counting, ...all.filter((it) => !counting.includes(it))];
+  const active = by === undefined ? ofEntry : all.filter(({ at }) => at.label === by).slice(0, 1);
+  return [...active, ...all.filter((it) => !active.includes(it))];
 }
 
-function general(
-  { settingsSources }: Known,
-  member: 'connectMs' | 'callMs' | 'idleMs',
-  configured: Sourced<number> | undefined,
-): LimitCandidate[] {
+function limitAt(members: Limits, [member, tool]: LimitPath): number | undefined {
+  const value = members[member];
+  if (typeof value !== 'object') return value;
+  return tool !== undefined && Object.hasOwn(value, tool) ? value[tool] : undefined;
+}
+
+function generalCandidates(
+  { settings, settingsSources }: Known,
+  key: 'connectMs' | 'callMs' | 'idleMs',
+): Omit<LimitCandidate, 'isActive'>[] {
+  const configured = settings.timeouts[key];
   if (configured === undefined) return [];
-  const at = locationInSettings(settingsSources, configured, ['timeouts', member]);
-  return [{ ms: configured.value, by: `timeouts.${member} of settings`, at }];
+  const at = locationInSettings(settingsSources, configured, ['timeouts', key]);
+  return [{ ms: configured.value, by: `timeouts.${key} of settings`, at }];
 }
 
-type PendingLimit = LimitRow['candidates'][number];
-
-/** Limits in files of the project that nobody approved: people wonder why they do nothing. The highest first. */
-function pendingLimits(
-  { settings, settingsSources }: Pick<Configuration, 'settings' | 'settingsSources'>,
+/** Limits in settings files of the project that are not approved, the highest precedence first. They have no effect. */
+function pendingCandidates(
+  { settings, settingsSources }: Known,
   server: string,
-  tool?: string,
-): Readonly<Record<LimitRow['limit'], readonly PendingLimit[]>> {
-  const all: Record<LimitRow['limit'], PendingLimit[]> = { connect: [], call: [], idle: [] };
-  const waiting = settingsSources.filter((source) => !isFullyActive(settings, source));
-  for (const { value, scope, label, locate } of waiting.reverse()) {
-    const addCandidate = (
-      limit: LimitRow['limit'],
-      ms: number | undefined,
-      by: string,
-      path: readonly string[],
-    ) => {
-      if (ms === undefined) return;
-      all[limit].push({
-        ms,
-        by,
-        at: locationAt(scope, label, locate(path)),
-        isActive: false,
-        isPending: true,
-      });
-    };
+  paths: readonly LimitPath[],
+  general: 'connectMs' | 'callMs' | 'idleMs',
+): LimitCandidate[] {
+  const pending = settingsSources.filter((source) => !isFullyActive(settings, source));
+  return pending.reverse().flatMap(({ value, scope, label, locate }) => {
     const { timeouts, servers } = readSettings(value, scope).settings;
-    for (const { members } of servers.filter(({ name }) => name === server)) {
-      const own = (limit: LimitRow['limit'], ms: number | undefined, ...way: string[]) =>
-        addCandidate(limit, ms, `serverSettings.${server}.${way.join('.')}`, [
-          'serverSettings',
-          server,
-          ...way,
-        ]);
-      own('connect', members.connectTimeoutMs, 'connectTimeoutMs');
-      const { toolTimeoutsMs = {} } = members;
-      if (tool !== undefined && Object.hasOwn(toolTimeoutsMs, tool))
-        own('call', toolTimeoutsMs[tool], 'toolTimeoutsMs', tool);
-      own('call', members.timeout, 'timeout');
-      own('idle', members.idleTimeoutMs, 'idleTimeoutMs');
-    }
-    addCandidate('connect', timeouts.connectMs, 'timeouts.connectMs of settings', ['timeouts', 'connectMs']);
-    addCandidate('call', timeouts.callMs, 'timeouts.callMs of settings', ['timeouts', 'callMs']);
-    addCandidate('idle', timeouts.idleMs, 'timeouts.idleMs of settings', ['timeouts', 'idleMs']);
-  }
-  return all;
+    const own = servers.filter(({ name }) => name === server);
+    const candidate = (ms: number | undefined, by: string, path: readonly string[]): LimitCandidate[] =>
+      ms === undefined
+        ? []
+        : [{ ms, by, at: locationAt(scope, label, locate(path)), isActive: false, isPending: true }];
+    return [
+      ...own.flatMap(({ members }) =>
+        paths.flatMap((path) =>
+          candidate(limitAt(members, path), `serverSettings.${server}.${path.join('.')}`, [
+            'serverSettings',
+            server,
+            ...path,
+          ]),
+        ),
+      ),
+      ...candidate(timeouts[general], `timeouts.${general} of settings`, ['timeouts', general]),
+    ];
+  });
 }

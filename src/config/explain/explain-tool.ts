@@ -2,13 +2,11 @@ import { shellArguments, shellQuote } from '../../base/text/display-text.ts';
 import { isIncluded } from '../../mcp/discovery/tool-filter.ts';
 import { removingRule, type ToolRef } from '../../permissions/match.ts';
 import { type Rule, ruleText } from '../../permissions/rule.ts';
-
 import type { ToolAnnotations } from '../../protocol/mcp.ts';
 import { guessToolName, mcpToolName, writtenToolName } from '../../protocol/tool-name.ts';
 import type { Configuration } from '../configuration.ts';
 import type { ConfiguredServer } from '../model.ts';
 import { type CallFacts, explainPermission } from './explain-permission.ts';
-
 import { explainServer } from './explain-server.ts';
 import { timeoutsOf } from './explain-timeout.ts';
 import {
@@ -22,29 +20,29 @@ import {
 import { type LiveTool, resolveTool, similarNames } from './resolve-tool.ts';
 import type { Observed } from './server-record.ts';
 
-/** What the servers that were asked said. */
+/** What the contacted servers list. */
 export type LiveTools = {
   readonly tools: readonly (LiveTool & {
     readonly tokens: number;
     readonly annotations?: ToolAnnotations;
     readonly changed?: string;
-    /** It was not there when its server was accepted. */
+    /** It was added after its server was accepted. */
     readonly isNew?: boolean;
-    /** Why it is not known by `mcp__<server>__<tool>`. */
+    /** Why its name is not `mcp__<server>__<tool>`. */
     readonly renamed?: string;
     readonly deferred: { readonly is: boolean; readonly says: string };
   })[];
-  /** What the servers list and discovery set aside: tools, and without `tool` the rest of a list. */
+  /** Tools that discovery dropped. */
   readonly dropped?: readonly DroppedTool[];
   readonly builtIns: readonly string[];
-  /** The name that was most likely meant. */
+  /** The closest known tool. */
   readonly suggestion?: string;
 };
 
-/** A tool that its server lists and that is not offered, because of `fault`; a fault without a tool is the list's. */
+/** A tool that its server lists and discovery dropped because of `fault`; without `tool`, the rest of the list. */
 export type DroppedTool = { readonly server: string; readonly tool?: string; readonly fault: string };
 
-/** All tools that a name may mean: those that are offered, and those that were set aside. */
+/** All listed tools, including dropped ones. */
 export function namedTools({ tools, dropped = [] }: LiveTools): LiveTool[] {
   const droppedTools = dropped.flatMap(({ server, tool }) =>
     tool === undefined ? [] : [{ name: mcpToolName(server, tool), server, tool }],
@@ -52,7 +50,7 @@ export function namedTools({ tools, dropped = [] }: LiveTools): LiveTool[] {
   return [...tools, ...droppedTools];
 }
 
-/** One tool: its server, whether it is offered and why, what it costs, and whether it may run. */
+/** One tool: its server, whether and why it is offered to models, its token cost, and whether it may run. */
 export function explainTool(
   configuration: Configuration,
   name: string,
@@ -80,17 +78,17 @@ export function explainTool(
   const listed = offeredOf(configuration, server, ref, { its, found: found !== undefined, live });
   const offered = (listed.is && removedBy(configuration, ref, rules)) || listed;
   const isKnown = !offered.isAbsent;
-  const offering = { is: offered.is, says: offered.says };
+  const { is, says } = offered;
   return {
     kind: 'tool',
     name,
     answer: answerOf(ref.name, offered, permission),
-    status: !isKnown ? 'unknown' : offering.is && permission.decision !== 'deny' ? 'usable' : 'unusable',
+    status: !isKnown ? 'unknown' : is && permission.decision !== 'deny' ? 'usable' : 'unusable',
     server: server.name,
     tool: ref.tool ?? '',
     pooledName: ref.name,
     naming: found?.renamed ?? namingOf(server.name, ref.tool ?? '', ref.name),
-    offered: offering,
+    offered: { is, says },
     ...(found && { deferred: found.deferred, tokens: found.tokens }),
     ...(found?.changed !== undefined && { changed: found.changed }),
     connection: its.connection,
@@ -101,19 +99,19 @@ export function explainTool(
 }
 
 type Offered = ToolExplanation['offered'] & {
-  /** The server was asked and has no such tool. */
+  /** The server was contacted and does not list the tool. */
   readonly isAbsent?: boolean;
-  /** What leaves it out. */
+  /** The location of the list that excludes it. */
   readonly choice?: string;
-  /** A deny rule removes it, which the explanation of its permission names. */
+  /** A deny rule removes it; the explanation of its permission names the rule. */
   readonly isDenied?: boolean;
-  /** Its server lists it in a way that cannot be offered. */
+  /** Discovery dropped it. */
   readonly isDropped?: boolean;
-  /** What is wrong with its server. */
+  /** Why its server cannot be used. */
   readonly why?: string;
 };
 
-/** A deny rule for the whole tool removes it from what a model is offered. */
+/** A deny rule for the whole tool removes it from the tools that are offered to models. */
 function removedBy({ settings }: Configuration, ref: ToolRef, rules: readonly Rule[]): Offered | undefined {
   const rule = removingRule([...settings.rules, ...rules], ref);
   return rule && { is: false, says: `deny rule "${ruleText(rule)}" removes it`, isDenied: true };
@@ -125,7 +123,7 @@ function offeredOf(
   { name, tool = '' }: ToolRef,
   { its, found, live }: { its: ServerExplanation; found: boolean; live: LiveTools | undefined },
 ): Offered {
-  const member = leavingOut(server, tool);
+  const member = excludingMember(server, tool);
   if (member !== undefined) {
     const by = server.settled.find((it) => it.member === member);
     const at = by
@@ -133,15 +131,18 @@ function offeredOf(
       : locationOf(server.written);
     return {
       is: false,
-      says: `"${member}" at ${formatLocation(at)} leaves it out`,
+      says: `"${member}" at ${formatLocation(at)} excludes it`,
       choice: formatLocation(at),
     };
   }
   if (its.status !== 'usable') return { is: false, says: 'its server cannot be used', why: its.answer };
   if (live === undefined || its.connection === 'not asked') {
-    return { is: true, says: 'nothing leaves it out; the server was not asked whether it has it' };
+    return {
+      is: true,
+      says: 'no setting excludes it; the server was not contacted to check that it lists it',
+    };
   }
-  if (found) return { is: true, says: 'its server lists it and nothing leaves it out' };
+  if (found) return { is: true, says: 'its server lists it, and no setting excludes it' };
   const dropped = live.dropped?.filter((it) => it.server === server.name) ?? [];
   const isIt = ({ tool: it }: DroppedTool) =>
     it !== undefined && (it === tool || mcpToolName(server.name, it) === name);
@@ -152,8 +153,11 @@ function offeredOf(
   return { is: false, says: `its server does not list it${unread}`, isAbsent: true };
 }
 
-/** Which list of the entry keeps the tool from being offered. */
-function leavingOut({ entry }: ConfiguredServer, tool: string): 'includeTools' | 'excludeTools' | undefined {
+/** The list of the entry that excludes the tool. */
+function excludingMember(
+  { entry }: ConfiguredServer,
+  tool: string,
+): 'includeTools' | 'excludeTools' | undefined {
   if (!entry) return undefined;
   const { includeTools, excludeTools } = entry;
   if (excludeTools && !isIncluded(tool, { excludeTools })) return 'excludeTools';
@@ -162,13 +166,13 @@ function leavingOut({ entry }: ConfiguredServer, tool: string): 'includeTools' |
 
 function namingOf(server: string, tool: string, name: string): string {
   const plain = writtenToolName(server, tool);
-  if (name !== mcpToolName(server, tool)) return `models know it as ${name}`;
+  if (name !== mcpToolName(server, tool)) return `models see it as ${name}`;
   return name === plain
-    ? 'models know it by this name'
-    : `models know it as ${name}: signs other than letters, digits, _ and - become _`;
+    ? 'models see it by this name'
+    : `models see it as ${name}: characters other than letters, digits, _ and - become _`;
 }
 
-/** A built-in, or nothing that is known. */
+/** A built-in tool, or an unknown name. */
 function withoutServer(
   configuration: Configuration,
   name: string,
@@ -180,7 +184,7 @@ function withoutServer(
   if (facts.isBuiltIn) {
     const ref = resolveTool(configuration, name);
     const removed = removedBy(configuration, ref, facts.rules ?? []);
-    const offered = { is: removed === undefined, says: removed?.says ?? 'it is built in' };
+    const offered = { is: removed === undefined, says: removed?.says ?? 'it is a built-in tool' };
     return {
       ...common,
       answer: permission.answer,
@@ -195,12 +199,12 @@ function withoutServer(
     live?.suggestion ?? (server === undefined ? undefined : similarNames(configuration, server)[0]);
   return {
     ...common,
-    answer: `There is no tool "${name}" here${suggestion === undefined ? '.' : `; did you mean "${suggestion}"?`}`,
+    answer: `Unknown tool "${name}"${suggestion === undefined ? '.' : `; did you mean "${suggestion}"?`}`,
     status: 'unknown',
     offered: { is: false, says: 'no server of that name is configured' },
     next: [
       ...(server === undefined ? [] : [`toolplane explain server ${shellArguments(server)}`]),
-      'see all: toolplane tools',
+      'to see all tools: toolplane tools',
     ],
   };
 }
@@ -220,10 +224,10 @@ function nextOf(
   }: { its: ServerExplanation; server: ConfiguredServer; suggestion: string | undefined },
 ): string[] {
   if (offered.isDenied) return [...permission.next];
-  if (offered.isDropped) return ['report this to the server’s author: the tool has to be listed correctly'];
+  if (offered.isDropped) return ['report this to the server’s author: the definition of the tool is invalid'];
   if (offered.choice !== undefined) return [`change the list at ${offered.choice}`];
   if (suggestion !== undefined) return [`toolplane explain tool ${shellArguments(suggestion)}`];
   if (its.status !== 'usable') return [...its.next];
-  if (!offered.is) return [`see what it has: toolplane tools -s ${shellQuote(server.name)}`];
+  if (!offered.is) return [`to see its tools: toolplane tools -s ${shellQuote(server.name)}`];
   return [...permission.next];
 }

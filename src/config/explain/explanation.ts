@@ -2,61 +2,61 @@ import { formatPosition } from '../files/diagnostics.ts';
 import type { Choice, IgnoreReason, Position, Scope, Verdict, WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
 
-/** Where something stands, in the form that editors and terminals open. */
+/** A position in a source, in the form that editors and terminals open. */
 export type Location = {
   readonly scope: Scope;
-  /** Which file, flag or address. */
+  /** The file, flag or URL. */
   readonly label: string;
   readonly line?: number;
   readonly column?: number;
 };
 
-/** One file, flag or address that was looked at. */
+/** One source of servers: a file, flag or URL. */
 export type SourceRow = Location & {
   readonly state: 'read' | 'absent' | 'unusable';
-  /** The plugin or connector it belongs to. */
+  /** The plugin or connector that the source belongs to. */
   readonly owner?: string;
-  /** What it has of the name: the entry that counts, one that does not, or none. */
+  /** Whether the source has the active entry of the name, an ignored one, or none. */
   readonly has: 'winner' | 'lost' | 'nothing';
-  /** In words, what that means. */
+  /** The same as text. */
   readonly says: string;
 };
 
-/** An entry that was written and does not count. */
+/** An entry that is ignored. */
 export type IgnoredRow = Location & { readonly why: IgnoreReason; readonly says: string };
 
-/** One `${…}` of an entry; the value is not known here. */
+/** One `${…}` of an entry, without its value. */
 export type ReferenceRow = {
   readonly where: string;
-  /** As it is written, without a default. */
+  /** As written, without a default. */
   readonly reference: string;
   readonly from: 'value' | 'default' | 'missing';
 };
 
-/** One limit of time: what counts, and everything that was said about it, the nearest first. */
+/** One timeout: the effective value, and all candidates, the active one first. */
 export type LimitRow = {
   readonly limit: 'connect' | 'call' | 'idle';
-  /** Undefined if there is none. */
+  /** Undefined if there is no limit. */
   readonly ms?: number;
-  /** Whose limit it is, in words. */
+  /** Where the value comes from, as text. */
   readonly by: string;
   readonly candidates: readonly {
     readonly ms: number;
     readonly by: string;
     readonly at?: Location;
     readonly isActive: boolean;
-    /** It stands in a file of the project that nobody approved. */
+    /** It is in a file of the project that is not approved. */
     readonly isPending?: true;
   }[];
 };
 
-/** What came of the dial, if one was made. */
+/** The result of connecting. */
 export type ConnectionRow = {
   readonly state: string;
-  /** The kind of failure, as `HostErrorCode` has it. */
+  /** The kind of failure: a `HostErrorCode`. */
   readonly code?: string;
   readonly lastError?: string;
-  /** The variable that the server says it misses, and whether the host has it. */
+  /** The environment variable that the server reported missing; `isWithheld` if the host has it but does not pass it on. */
   readonly missingVariable?: { readonly name: string; readonly isWithheld: boolean };
   /** The step of connecting that failed before the server was reached. */
   readonly stage?: 'command' | 'address' | 'tls';
@@ -67,14 +67,14 @@ export type ConnectionRow = {
   readonly stderr?: readonly string[];
 };
 
-/** What people, programs and pages are told about anything that is configured. */
+/** Fields of every explanation. */
 type Explained = {
   readonly name: string;
-  /** One sentence that could stand alone. */
+  /** The answer in one sentence. */
   readonly answer: string;
-  /** Whether there is such a thing, and whether it can be used as it is. */
+  /** Whether the name is known, and whether it can be used. */
   readonly status: 'usable' | 'unusable' | 'unknown';
-  /** What to do, the most likely first: a command or an edit each. */
+  /** What to do, the most likely step first: a command or an edit each. */
   readonly next: readonly string[];
 };
 
@@ -105,7 +105,7 @@ export type ServerExplanation = Explained & {
   readonly faults: readonly string[];
 };
 
-/** The limits of one server, or of one of its tools. */
+/** The timeouts of one server or tool. */
 export type TimeoutExplanation = Explained & {
   readonly kind: 'timeout';
   readonly server?: string;
@@ -113,49 +113,49 @@ export type TimeoutExplanation = Explained & {
   readonly limits: readonly LimitRow[];
 };
 
-/** One rule that speaks about a call. */
+/** One permission rule that matches the tool. */
 export type RuleRow = {
   readonly effect: 'allow' | 'ask' | 'deny';
   readonly rule: string;
-  /** Which settings, or what else, it is of. */
+  /** The settings, flag or entry that contains the rule. */
   readonly of: string;
   readonly at?: Location;
-  /** `not approved`: it stands in a file of the project that nobody approved. */
-  readonly part: 'decides' | 'beaten' | 'not approved' | 'other arguments';
+  /** `not approved`: it is in a file of the project that is not approved. */
+  readonly part: 'decides' | 'overridden' | 'not approved' | 'other arguments';
 };
 
-/** A hook that is asked before rules and mode are: it may deny, ask, or spare a question that no rule demands. */
+/** A hook that runs before rules and mode are checked: it may deny, ask, or allow a call that no rule asks about. */
 export type HookRow = { readonly matcher?: string; readonly command: string; readonly at: Location };
 
-/** Whether one call may run. */
+/** Whether a call may run. */
 export type PermissionExplanation = Explained & {
   readonly kind: 'permission';
   readonly decision: 'allow' | 'ask' | 'deny';
   readonly reason: string;
   readonly mode: { readonly mode: string; readonly says: string };
-  /** The one that decides first. */
+  /** The deciding rule first. */
   readonly rules: readonly RuleRow[];
-  /** In the order in which they run; what they say is not known before they do. */
+  /** In the order in which they run. They are not run for the explanation. */
   readonly hooks: readonly HookRow[];
-  /** The arguments of the call, where they were read from a text such as `Bash(git push)`. */
+  /** The arguments, if they were parsed from a text such as `Bash(git push)`. */
   readonly input?: Readonly<Record<string, unknown>>;
-  /** The path of the call as the file system sees it, where that is another than was written. */
+  /** The real path of the call, if it differs from the given one. */
   readonly path?: string;
 };
 
-/** One tool: where it comes from and whether a model gets it. */
+/** One tool: where it comes from and whether it is offered to models. */
 export type ToolExplanation = Explained & {
   readonly kind: 'tool';
   readonly server?: string;
-  /** The server's own name of it. */
+  /** The name that the server lists. */
   readonly tool?: string;
-  /** The name models know. */
+  /** The name that models see. */
   readonly pooledName?: string;
   readonly naming?: string;
   readonly offered: { readonly is: boolean; readonly says: string };
   readonly deferred?: { readonly is: boolean; readonly says: string };
   readonly tokens?: number;
-  /** How it differs from what was accepted. */
+  /** How the tool differs from the accepted definition. */
   readonly changed?: string;
   readonly connection: ConnectionRow | 'not asked';
   readonly permission?: PermissionExplanation;
@@ -164,7 +164,7 @@ export type ToolExplanation = Explained & {
 
 export type Explanation = ServerExplanation | ToolExplanation | PermissionExplanation | TimeoutExplanation;
 
-/** Where an entry stands. */
+/** The location of an entry. */
 export function locationOf({
   scope,
   label,
@@ -177,7 +177,7 @@ export function locationAt(scope: Scope, label: string, position?: Position): Lo
   return { scope, label, ...(position && { line: position.line, column: position.column }) };
 }
 
-/** Where something stands in the settings of this label. */
+/** The location of a value in the settings of this label. */
 export function locationInSettings(
   sources: readonly SettingsSource[],
   { scope, label }: { readonly scope?: Scope; readonly label: string },
@@ -187,7 +187,7 @@ export function locationInSettings(
   return locationAt(source?.scope ?? scope ?? 'user', label, source?.locate(path));
 }
 
-/** `path:line:column`, as far as it is known. */
+/** `path:line:column`; line and column if they are known. */
 export function formatLocation({ label, line, column }: Location): string {
   return formatPosition(label, line === undefined || column === undefined ? undefined : { line, column });
 }

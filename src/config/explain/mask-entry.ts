@@ -1,13 +1,13 @@
 import { isRecord } from '../../base/json-value.ts';
 import { redactedJson, redactText } from '../../base/text/redact.ts';
 
-/** An entry as people may be shown it: what is written as `${…}` stays, what is written out and may be secret does not. */
+/** The entry for display: references `${…}` stay, literal values that may be secret are hidden. */
 export function maskEntry(raw: unknown): Readonly<Record<string, unknown>> {
   if (!isRecord(raw)) return {};
   return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, maskMember(name, value)]));
 }
 
-/** Whether the member holds a secret that is written out in the file, where everybody who reads it has it. */
+/** The paths of literal values that look like secrets, such as `env.API_TOKEN`. */
 export function literalSecrets(raw: unknown): string[] {
   if (!isRecord(raw)) return [];
   const inMap = (map: string) =>
@@ -17,9 +17,9 @@ export function literalSecrets(raw: unknown): string[] {
   const plain = ['url', 'command', 'headersHelper'].filter(
     (name) => typeof raw[name] === 'string' && hasSecretText(withoutReferences(raw[name])),
   );
-  const args = texts(raw.args);
+  const args = strings(raw.args);
   const inArgs = args.flatMap((arg, at) =>
-    hasSecretText(withoutReferences(arg)) || follows(args, at) ? [`args[${at}]`] : [],
+    hasSecretText(withoutReferences(arg)) || followsSecretFlag(args, at) ? [`args[${at}]`] : [],
   );
   const token = typeof raw.authToken === 'string' && withoutReferences(raw.authToken).trim() !== '';
   return [...inMap('env'), ...inMap('headers'), ...plain, ...inArgs, ...(token ? ['authToken'] : [])];
@@ -27,7 +27,7 @@ export function literalSecrets(raw: unknown): string[] {
 
 const HIDDEN = '[hidden]';
 const REFERENCE = /\$\{([^{}]*)\}/g;
-/** What stands before a credential in a header says how it is used. */
+/** The authentication scheme before a credential in a header. */
 const SCHEME = /^(\s*(?:Bearer|Basic|Token)\s+)/i;
 const SECRET_FLAG = /^--?[\w-]*(?:token|secret|password|passwd|api-?key|access-?key|private-?key)[\w-]*$/i;
 const SECRET_NAME =
@@ -39,15 +39,15 @@ function maskMember(name: string, value: unknown): unknown {
   }
   if (name === 'authToken') return maskText(value);
   if (name === 'args' && Array.isArray(value)) {
-    return value.map((arg, at) => (follows(value, at) ? maskText(arg) : shown(arg)));
+    return value.map((arg, at) => (followsSecretFlag(value, at) ? maskText(arg) : redacted(arg)));
   }
   if (name === 'tls' && isRecord(value)) {
-    return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, pem(text)]));
+    return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, maskPem(text)]));
   }
-  return shown(value);
+  return redacted(value);
 }
 
-/** References stay, with the name alone: a default may be as secret as what it stands for. */
+/** Hides everything but the names of references: a default may be secret, too. */
 function maskText(value: unknown): unknown {
   if (typeof value !== 'string') return HIDDEN;
   const scheme = SCHEME.exec(value)?.[1] ?? '';
@@ -61,8 +61,8 @@ function maskText(value: unknown): unknown {
   );
 }
 
-/** Values that are no texts are limits, flags and lists of names. */
-function shown(value: unknown): unknown {
+/** Members that are not expected to be secret: only text that looks like a secret is hidden. */
+function redacted(value: unknown): unknown {
   if (typeof value === 'string') return redactText(value.replace(REFERENCE, withoutDefault));
   if (typeof value !== 'object' || value === null) return value;
   return JSON.parse(redactedJson(value));
@@ -72,16 +72,16 @@ function withoutDefault(reference: string): string {
   return reference.replace(/:-.*\}$/s, ':-…}');
 }
 
-function pem(value: unknown): unknown {
-  return typeof value === 'string' && value.includes('-----BEGIN') ? '[a PEM text]' : shown(value);
+function maskPem(value: unknown): unknown {
+  return typeof value === 'string' && value.includes('-----BEGIN') ? '[PEM]' : redacted(value);
 }
 
-function texts(value: unknown): string[] {
+function strings(value: unknown): string[] {
   return Array.isArray(value) ? value.map((it) => (typeof it === 'string' ? it : '')) : [];
 }
 
-/** The argument after `--token` is one. */
-function follows(args: readonly unknown[], at: number): boolean {
+/** Whether the argument follows a flag such as `--token`. */
+function followsSecretFlag(args: readonly unknown[], at: number): boolean {
   const [before, own] = [args[at - 1], args[at]];
   if (typeof before !== 'string' || typeof own !== 'string') return false;
   return SECRET_FLAG.test(before) && !own.startsWith('-') && withoutReferences(own) !== '';

@@ -3,16 +3,16 @@ import type { ToolRef } from '../../permissions/match.ts';
 import { guessToolName, mcpToolName, mcpToolPrefix, normalizeName } from '../../protocol/tool-name.ts';
 import type { Configuration } from '../configuration.ts';
 
-/** A tool as the pool has it, where a server was asked. */
+/** A tool that a connected server lists. */
 export type LiveTool = {
-  /** The name models know. */
+  /** The name that models see. */
   readonly name: string;
   readonly server: string;
-  /** The server's own name of it. */
+  /** The name that the server lists. */
   readonly tool: string;
 };
 
-/** Which tool is meant by what people write: `mcp__server__tool`, an alias, `server/tool`, or a built-in's name. */
+/** The tool that a text names: `mcp__server__tool`, an alias, `server/tool`, or the name of a built-in tool. */
 export function resolveTool(
   { merged }: Pick<Configuration, 'merged'>,
   text: string,
@@ -32,7 +32,7 @@ export function resolveTool(
   return { name: text, server: owner, tool, servers };
 }
 
-/** Names that differ by what people get wrong: the case, signs that models do not take, a letter. */
+/** Configured names that differ in case, in characters that names for models cannot contain, or by a typo. */
 export function similarNames({ merged }: Pick<Configuration, 'merged'>, name: string): string[] {
   const known = [...merged.servers.map((it) => it.name), ...merged.lost.map((it) => it.written.name)];
   const plain = (text: string) => normalizeName(text).toLowerCase();
@@ -53,7 +53,7 @@ function longestFirst(a: string, b: string): number {
   return b.length - a.length;
 }
 
-/** The tool that was most likely meant by a name that nobody has: of a server that is nearly called so, or a built-in. */
+/** The most likely tool for an unknown name: the same tool of a server with a similar name, or a built-in tool. */
 export function suggestTool(
   configuration: Pick<Configuration, 'merged'>,
   name: string,

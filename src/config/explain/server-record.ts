@@ -185,7 +185,7 @@ export function shortStatus({
 /** One sentence with the server's name: what it is now and why. */
 export function formatAnswer(record: ServerRecord): string {
   const { name, server, state, reason, ignored } = record;
-  if (state === 'unknown') return `There is no server "${name}" here.`;
+  if (state === 'unknown') return `Unknown server "${name}".`;
   if (state === 'ignored') return `"${name}" in ${ignoredPlace(record)} is ignored: ${reason}.`;
   if (!isUsable(record)) {
     const outcome = outcomeOf(record);

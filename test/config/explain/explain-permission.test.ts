@@ -27,19 +27,19 @@ test.each([
   ['mcp__my_server__x', { name: 'mcp__my_server__x', server: 'my server', tool: 'x' }],
   ['Bash', { name: 'Bash' }],
   ['mcp__none__x', { name: 'mcp__none__x' }],
-])('%s is told by its server, not by splitting the name (C15)', async (text, ref) => {
+])('%s is resolved by the configured servers, not by splitting the name (C15)', async (text, ref) => {
   const [configuration] = await configured({ mcpServers: { a: node(), a__b: node(), 'my server': node() } });
   expect(resolveTool(configuration, text)).toMatchObject(ref);
 });
 
-test('a tool that a server lists is found by its own name, or by its alias', async () => {
+test('finds a listed tool by its own name or its alias', async () => {
   const [configuration] = await configured({ mcpServers: { a: node() } });
   const live = [{ name: 'mcp__a__alias', server: 'a', tool: 'a very long name' }];
   expect(resolveTool(configuration, 'a very long name', live)).toMatchObject(live[0] as object);
   expect(resolveTool(configuration, 'mcp__a__alias', live)).toMatchObject(live[0] as object);
 });
 
-test('a deny rule is named with its file and line, and the rules it beat are told', async () => {
+test('names the deny rule with its file and line, and the rules it overrides', async () => {
   const place = configPlace();
   place.write(join(place.managed, 'managed-settings.json'), { permissions: { deny: ['mcp__x__drop'] } });
   place.write(join(place.home, 'settings.json'), {
@@ -50,14 +50,14 @@ test('a deny rule is named with its file and line, and the rules it beat are tol
   expect(told).toMatchObject({ decision: 'deny', status: 'unusable', mode: { mode: 'default' } });
   expect(told.rules).toMatchObject([
     { effect: 'deny', rule: 'mcp__x__drop', part: 'decides', at: { scope: 'managed', line: 4 } },
-    { effect: 'ask', rule: 'mcp__x', part: 'beaten', at: { scope: 'user' } },
+    { effect: 'ask', rule: 'mcp__x', part: 'overridden', at: { scope: 'user' } },
   ]);
   expect(told.next).toEqual([
     expect.stringMatching(/^ask your administrator: .*managed-settings\.json:4:\d+$/),
   ]);
 });
 
-test('rules with a pattern are decided on the arguments of the call', async () => {
+test('rules with a pattern are matched against the arguments of the call', async () => {
   const [configuration] = await configured({ permissions: { allow: ['Bash(git log:*)'] } });
   const facts = { isBuiltIn: true };
   const log = explainPermission(configuration, 'Bash', { ...facts, input: { command: 'git log -1' } });
@@ -71,7 +71,7 @@ test.each([
   ['Read(~/.ssh/**)', 'Read', 'allow', 'other arguments'],
   ['Bash', 'Bash', 'deny', 'decides'],
   ['Bash(*)', 'Bash', 'deny', 'decides'],
-])('the deny rule %s about %s without arguments: %s', async (rule, name, decision, part) => {
+])('the deny rule %s for %s without arguments: %s', async (rule, name, decision, part) => {
   const [configuration] = await configured({ permissions: { deny: [rule] } });
   const claims = { isBuiltIn: true, isAsked: true, annotations: { readOnlyHint: name === 'Read' } };
   const told = explainPermission(configuration, name, claims);
@@ -80,7 +80,7 @@ test.each([
   expect(told.next.some((it) => it.startsWith(step))).toBe(part === 'other arguments');
 });
 
-test('an allow rule in a project’s file counts once somebody approved the file (C18)', async () => {
+test('an allow rule in a project file is active only after approval of the file (C18)', async () => {
   const [configuration, place] = await configured(
     { mcpServers: { x: node() } },
     { '.toolplane/settings.json': { permissions: { allow: ['mcp__x'] } } },
@@ -96,23 +96,23 @@ test('an allow rule in a project’s file counts once somebody approved the file
   expect(explainPermission(await readConfiguration(place.world()), 'mcp__x__read').decision).toBe('allow');
 });
 
-test('a mode is told with where it stands, and a tool nobody knows is no tool', async () => {
+test('shows where the mode is set; an unknown tool has status unknown', async () => {
   const [configuration] = await configured({ permissions: { defaultMode: 'plan' } });
   const told = explainPermission(configuration, 'mcp__none__x');
   expect(told).toMatchObject({ status: 'unknown', decision: 'deny', mode: { mode: 'plan' } });
   expect(told.mode.says).toMatch(/settings\.json:3:\d+$/);
   expect(explainPermission(configuration, 'mcp__none__x', { mode: 'default' }).mode.says).toBe(
-    'by --permission-mode',
+    'set by --permission-mode',
   );
 });
 
-test('policy says the mode before any flag, and a file that nobody approved says none', async () => {
+test('the managed mode takes precedence over the flag; a file that is not approved sets no mode', async () => {
   const place = configPlace();
   place.write(join(place.home, 'settings.json'), { permissions: { defaultMode: 'plan' } });
   place.write(join(place.project, '.toolplane/settings.json'), { permissions: { defaultMode: 'plan' } });
   const mine = await readConfiguration(place.world());
   expect(explainPermission(mine, 'Bash', { isBuiltIn: true }).mode.says).toMatch(
-    /^by ~\/\.toolplane\/settings\.json:3:\d+$/,
+    /^set by ~\/\.toolplane\/settings\.json:3:\d+$/,
   );
   place.write(join(place.managed, 'managed-settings.json'), { permissions: { defaultMode: 'dontAsk' } });
   const ruled = await readConfiguration(place.world());
@@ -121,7 +121,7 @@ test('policy says the mode before any flag, and a file that nobody approved says
   expect(told.mode.says).toMatch(/managed-settings\.json:3:\d+, which --permission-mode cannot change$/);
 });
 
-test('a rule is told where it counts, not where the same one waits for approval', async () => {
+test('shows the location of the active rule, not of the same rule in a pending file', async () => {
   const place = configPlace();
   const allow = { permissions: { allow: ['Bash(ls)'] } };
   place.write(join(place.project, '.toolplane/settings.json'), allow);
@@ -140,7 +140,7 @@ test('a rule is told where it counts, not where the same one waits for approval'
   ]);
 });
 
-test('hooks that hear of the call are told with their places, and that they are asked first', async () => {
+test('lists matching hooks with their locations, and that they run first', async () => {
   const hook = (command: string) => ({ type: 'command', command });
   const hooks = {
     PreToolUse: [
@@ -165,7 +165,7 @@ test('hooks that hear of the call are told with their places, and that they are 
   expect(denied.answer).not.toContain('unless');
 });
 
-test('hooks that name a tool in full are told of one that models know by an alias', async () => {
+test('a hook for the full name matches a tool with an alias', async () => {
   const hooks = {
     PreToolUse: [{ matcher: 'mcp__a__b__drop', hooks: [{ type: 'command', command: 'guard' }] }],
   };
@@ -181,22 +181,25 @@ test.each([
   ['Write', undefined, '"Write(<path>)"'],
   ['Write', { file_path: '/else/where' }, '"Write(//else/where)"'],
   ['WebFetch', { url: 'x' }, '"WebFetch"'],
-])('what would allow %s %j is as narrow as the prompt has it', async (name, input, rule) => {
-  const [configuration] = await configured({});
-  const told = explainPermission(configuration, name, { isBuiltIn: true, ...(input && { input }) });
-  expect(told.next[0]).toContain(`add ${rule} to permissions.allow`);
-});
+])(
+  'the rule that would allow %s %j is the one that the permission prompt offers',
+  async (name, input, rule) => {
+    const [configuration] = await configured({});
+    const told = explainPermission(configuration, name, { isBuiltIn: true, ...(input && { input }) });
+    expect(told.next[0]).toContain(`add ${rule} to permissions.allow`);
+  },
+);
 
-test('what only its server could say is not told as a fact, but how to ask it', async () => {
+test('without contacting the server, annotations are unknown and the next step contacts it', async () => {
   const [configuration] = await configured({ mcpServers: { x: node() } });
   const told = explainPermission(configuration, 'mcp__x__echo');
   expect(told.decision).toBe('ask');
   expect(told.answer).toBe(
-    'mcp__x__echo requires approval: no rule allows it, and its server was not asked what it does.',
+    'mcp__x__echo requires approval: no rule allows it, and its annotations are unknown, since its server was not contacted.',
   );
-  expect(told.next).toContain('to ask its server what it does: toolplane explain tool mcp__x__echo');
+  expect(told.next).toContain('to get its annotations from the server: toolplane explain tool mcp__x__echo');
   const pattern = explainPermission(configuration, 'mcp__x__*');
-  expect(pattern.next).toContain('to see the tools it stands for: toolplane tools -s x');
+  expect(pattern.next).toContain('to see the matching tools: toolplane tools -s x');
   const asked = explainPermission(configuration, 'mcp__x__echo', { isAsked: true });
   expect(asked.reason).toBe('mcp__x__echo may be destructive');
   expect(asked.next).toHaveLength(1);
@@ -207,18 +210,18 @@ test.each([
   ['bash', 'Bash'],
   ['mcp__serber__echo', 'mcp__server__echo'],
   ['Frobnicate', undefined],
-])('of %s, which nobody has, %s is likely meant', async (name, meant) => {
+])('for the unknown tool %s, %s is suggested', async (name, meant) => {
   const [configuration] = await configured({ mcpServers: { server: node() } });
   const told = explainPermission(configuration, name, { isBuiltIn: false, builtIns: ['Bash', 'Read'] });
   const guess = meant === undefined ? '.' : `; did you mean "${meant}"?`;
   expect(told).toMatchObject({
     status: 'unknown',
-    answer: `No tool "${name}" is known here${guess} A tool of this name requires approval: no rule allows it, and what it does is unknown.`,
+    answer: `Unknown tool "${name}"${guess} A tool of this name requires approval: no rule allows it, and its annotations are unknown.`,
   });
   if (meant !== undefined) expect(told.next).toEqual([`toolplane explain permission ${meant}`]);
 });
 
-test('limits in a file that nobody approved are told as such, and count for nothing (C18)', async () => {
+test('limits in a file that is not approved are marked pending and have no effect (C18)', async () => {
   const [configuration] = await configured(
     { mcpServers: { x: node({ timeout: 1000 }) } },
     {
@@ -256,7 +259,7 @@ test('limits in a file that nobody approved are told as such, and count for noth
   );
 });
 
-test('each limit is told with what it beat, the nearest first', async () => {
+test('lists each limit with the values it overrides', async () => {
   const [configuration] = await configured({
     mcpServers: { x: node({ timeout: 1000, toolTimeoutsMs: { slow: 9000 }, idleTimeoutMs: 50 }) },
     serverSettings: { x: { timeout: 2000 } },
@@ -273,13 +276,13 @@ test('each limit is told with what it beat, the nearest first', async () => {
     isActive: true,
     at: { scope: 'user' },
   });
-  expect(answer).toContain('is ended after 2 s, or after 50 ms of silence');
+  expect(answer).toContain('times out after 2 s, or after 50 ms without a message');
   expect(explainTimeout(configuration, 'x', 'slow').limits[1]).toMatchObject({ ms: 9000 });
   expect(explainTimeout(configuration, 'mcp__x__slow').limits[1]).toMatchObject({ ms: 9000 });
   expect(explainTimeout(configuration, 'y')).toMatchObject({ status: 'unknown', limits: [] });
 });
 
-test('what a managed entry says of its limits is not for others to change, and told so', async () => {
+test('limits of a managed entry cannot be overridden', async () => {
   const place = configPlace();
   const ofTools = { toolTimeoutsMs: { slow: 7000 } };
   place.write(join(place.managed, 'managed-mcp.json'), {
@@ -328,7 +331,7 @@ const live = {
 };
 const connected = { state: 'connected', since: 0, attempt: 1, stderr: [], tools: 1 } as const;
 
-test('a tool is told with its price, its permission and its limits', async () => {
+test('explains a tool with its token cost, permission and timeouts', async () => {
   const [configuration] = await configured({ mcpServers: { x: node({ trust: true }) } });
   const told = explainTool(configuration, 'mcp__x__read', { live, status: connected });
   expect(told).toMatchObject({
@@ -343,7 +346,7 @@ test('a tool is told with its price, its permission and its limits', async () =>
   expect(told.timeouts).toHaveLength(3);
 });
 
-test('a tool that is not what was accepted is asked about, whatever allows it', async () => {
+test('a changed tool requires approval whatever allows it', async () => {
   const [configuration] = await configured({ mcpServers: { x: node() }, permissions: { allow: ['mcp__x'] } });
   const [first] = live.tools;
   const changed = {
@@ -358,17 +361,17 @@ test.each([
   ['excludeTools', { excludeTools: ['rea*'] }, {}],
   ['includeTools', { includeTools: ['write'] }, {}],
   ['excludeTools', {}, { serverSettings: { x: { excludeTools: ['read'] } } }],
-])('a tool that %s leaves out says where that stands', async (member, entry, settings) => {
+])('shows the location of the %s that excludes a tool', async (member, entry, settings) => {
   const [configuration] = await configured({ mcpServers: { x: node(entry) }, ...settings });
   const told = explainTool(configuration, 'mcp__x__read', { live, status: connected });
   expect(told).toMatchObject({ status: 'unusable', offered: { is: false } });
-  expect(told.offered.says).toMatch(new RegExp(`^"${member}" at .*settings\\.json:\\d+:\\d+ leaves it out$`));
+  expect(told.offered.says).toMatch(new RegExp(`^"${member}" at .*settings\\.json:\\d+:\\d+ excludes it$`));
 });
 
 test.each([
   ['mcp__x__nope', 'unknown', 'its server does not list it'],
   ['nope', 'unknown', 'no server of that name is configured'],
-  ['Bash', 'usable', 'it is built in'],
+  ['Bash', 'usable', 'it is a built-in tool'],
 ])('%s: %s', async (name, status, says) => {
   const [configuration] = await configured({ mcpServers: { x: node() } });
   expect(explainTool(configuration, name, { live, status: connected })).toMatchObject({
@@ -382,7 +385,7 @@ test.each([
   ['its schema, by the server’s name of it', 'x/bad', '"inputSchema" must be an object'],
   ['its schema, by its own name', 'bad', '"inputSchema" must be an object'],
   ['its name, which models know in another form', 'mcp__x__a_b', 'it is nested too deeply'],
-])('a tool that was set aside for %s is known, not offered, and says why', async (_, name, fault) => {
+])('a tool that was dropped for %s is known and not offered, with the reason', async (_, name, fault) => {
   const [configuration] = await configured({ mcpServers: { x: node() } });
   const dropped = [
     { server: 'x', tool: 'bad', fault: '"inputSchema" must be an object' },
@@ -400,7 +403,7 @@ test.each([
   expect(told.answer).toContain(fault);
 });
 
-test('a tool beyond what was read of a list says that the list was not read to its end', async () => {
+test('reports that the list was not read to its end', async () => {
   const [configuration] = await configured({ mcpServers: { x: node() } });
   const dropped = [{ server: 'x', fault: 'its list of tools has more than 20000 entries' }];
   const told = explainTool(configuration, 'mcp__x__far', { live: { ...live, dropped }, status: connected });
@@ -415,7 +418,7 @@ test.each([
   ['mcp__x__read', 'mcp__x', 'unusable'],
   ['Bash', 'Bash', 'unusable'],
   ['mcp__x__nope', 'mcp__x', 'unknown'],
-])('%s with the deny rule %s: models do not get it', async (name, rule, status) => {
+])('%s with the deny rule %s is not offered to models', async (name, rule, status) => {
   const [configuration] = await configured({ mcpServers: { x: node() }, permissions: { deny: [rule] } });
   const told = explainTool(configuration, name, { live, status: connected });
   expect(told).toMatchObject({ status, offered: { is: false } });
@@ -424,12 +427,12 @@ test.each([
   expect(told.answer).toContain('settings.json');
 });
 
-test('a deny rule about some arguments leaves the tool offered', async () => {
+test('a deny rule for specific arguments does not remove the tool', async () => {
   const [configuration] = await configured({ permissions: { deny: ['Bash(rm *)'] } });
   expect(explainTool(configuration, 'Bash', { live }).offered.is).toBe(true);
 });
 
-test('a tool of a server that cannot be used says why, and what to do about the server', async () => {
+test('explains why the server of a tool cannot be used, and what to do', async () => {
   const [configuration] = await configured({}, { '.mcp.json': { mcpServers: { x: node() } } });
   const told = explainTool(configuration, 'mcp__x__read');
   expect(told.status).toBe('unusable');

@@ -163,11 +163,11 @@ test('an unknown name gets a suggestion, and unreadable files are listed', async
   const configuration = await readConfiguration(place.world());
   expect(explainServer(configuration, 'github')).toMatchObject({
     status: 'unknown',
-    answer: 'There is no server "github" here; did you mean "GitHub"?',
+    answer: 'Unknown server "github"; did you mean "GitHub"?',
   });
   const other = explainServer(configuration, 'something-else');
   expect(other.answer).toMatch(
-    /^There is no server "something-else" here; it may be in a file that cannot be read: .mcp.json:1:\d+: /,
+    /^Unknown server "something-else"; it may be in a file that cannot be read: .mcp.json:1:\d+: /,
   );
   expect(other.sources.find(({ label }) => label === '.mcp.json')).toMatchObject({
     state: 'unusable',

@@ -15,26 +15,26 @@ test.each([
     { headers: { Authorization: `Bearer ${ref('T')}`, X: 'Basic [hidden]' } },
   ],
   [
-    'what stands around a reference does not',
+    'literal text around a reference is hidden',
     { headers: { X: `a${ref('T')}b` } },
     { headers: { X: `[hidden]${ref('T')}[hidden]` } },
   ],
   [
-    'what follows --token is hidden',
+    'the argument after --token is hidden',
     { args: ['--token', 'hush', '-v'] },
     { args: ['--token', '[hidden]', '-v'] },
   ],
   ['a flag that follows is none', { args: ['--token', '-v'] }, { args: ['--token', '-v'] }],
   [
-    'a credential in an address is hidden',
+    'a credential in a URL is hidden',
     { url: 'https://u:pw@x.example' },
     { url: 'https://u:[redacted]@x.example' },
   ],
   ['a limit stays', { timeout: 5, trust: true }, { timeout: 5, trust: true }],
   [
-    'a PEM text is only named',
+    'PEM text is hidden',
     { tls: { ca: '-----BEGIN CERTIFICATE-----', key: 'key.pem' } },
-    { tls: { ca: '[a PEM text]', key: 'key.pem' } },
+    { tls: { ca: '[PEM]', key: 'key.pem' } },
   ],
   ['the key of an editor is hidden', { authToken: 'hush' }, { authToken: '[hidden]' }],
   ['what is no entry is nothing', 'hush', {}],
@@ -42,7 +42,7 @@ test.each([
   expect(maskEntry(raw)).toEqual(shown);
 });
 
-test('whatever stands in env, headers and authToken is not shown', () => {
+test('hides all literal values in env, headers and authToken', () => {
   const secret = fc
     .string({ minLength: 12, maxLength: 40 })
     .filter((it) => !/[${}]/.test(it) && it.trim() === it);
@@ -69,6 +69,6 @@ test.each([
   ['an argument', { args: ['--api-key', 'x', '--password=hush'] }, ['args[1]', 'args[2]']],
   ['an address', { url: 'https://x.example/?key=abc' }, ['url']],
   ['nothing of what is no entry', null, []],
-])('secrets that are written out: %s', (_, raw, found) => {
+])('literal secrets: %s', (_, raw, found) => {
   expect(literalSecrets(raw)).toEqual(found);
 });

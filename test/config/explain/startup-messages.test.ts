@@ -15,7 +15,7 @@ describe('say start', () => {
     return readConfiguration(place.world());
   }
 
-  test('what is to be typed about a stranger’s server does nothing else when it is pasted', async () => {
+  test('quotes server names in commands', async () => {
     const configuration = await configured([HOSTILE, "it's"]);
     const lines = startupMessages(configuration);
     expect(lines.map((line) => line.slice(line.indexOf('run ')))).toEqual([
@@ -47,7 +47,7 @@ describe('say start', () => {
     },
   );
 
-  test('what those who run the machine have to mend is said to be theirs; what is the person’s own is not', async () => {
+  test('refers problems of managed files to the administrator, and no others', async () => {
     const place = configPlace();
     place.write(join(place.managed, 'managed-settings.json'), '{ "permissions": ');
     const configuration = await readConfiguration(place.world(), { settings: '{ nonsense' });
@@ -65,7 +65,7 @@ describe('say excluded', () => {
     mcpServers: Object.fromEntries(names.map((name) => [name, { command: name }])),
   });
 
-  test('what a managed file excludes is told: each server of this very run, the others as a number (R168)', async () => {
+  test('reports servers that a managed file excludes: those of this run by name, the others by number (R168)', async () => {
     const place = configPlace();
     const managed = place.write(join(place.managed, 'managed-mcp.json'), servers('theirs'));
     place.write(join(place.home, 'settings.json'), servers('a', 'b', 'theirs'));
@@ -80,7 +80,7 @@ describe('say excluded', () => {
     ]);
   });
 
-  test('without such a file nothing is excluded, and nothing is said of what a later flag takes over', async () => {
+  test('reports nothing without a managed file', async () => {
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), servers('a'));
     const mcpConfigs = [JSON.stringify(servers('a')), JSON.stringify(servers('a'))];

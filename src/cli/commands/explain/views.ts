@@ -17,46 +17,37 @@ import { formatCount, pluralize } from '../../output/format.ts';
 import { line, type Piece, type Tone } from '../../terminal/render.ts';
 import { answerLine, facts, MARKS, nextLines, section } from '../../terminal/section.ts';
 
-/** The whole derivation of one server, for people. */
+/** The full derivation of one server. */
 export function serverText(it: ServerExplanation): Piece[] {
-  const parts = [
-    [answerLine(signOf(it), it.answer)],
+  const hasNameConflict = it.lost.some(({ why }) => why === 'same-name');
+  return apart([
+    [answerLine(markOf(it), it.answer)],
     sourceSection(it),
     section('entry, as written', it.entry ? entryRows(it.entry) : []),
     section(
       'changed by settings',
       it.settled.map(({ member, at }) => [member, formatLocation(at)]),
     ),
-    section('substituted at start', it.expansion.map(useRow)),
+    section('variables, substituted at start', it.expansion.map(referenceRow)),
     it.verdict === 'unknown' ? [] : statusFacts(it),
     it.verdict === 'ready' ? limitSection(it.timeouts, 'brief') : [],
-    section(
-      'problems',
-      [],
-      it.lost.some(({ why }) => why === 'same-name')
-        ? []
-        : it.faults.filter((fault) => !it.answer.includes(fault)),
-    ),
+    section('problems', [], hasNameConflict ? [] : it.faults.filter((fault) => !it.answer.includes(fault))),
     nextLines(it.next),
-  ];
-  return parts
-    .filter((part) => part.length > 0)
-    .flatMap((part, at) => (at === 0 ? part : [line(''), ...part]));
+  ]);
 }
 
-/** All servers, a line each. */
+/** All servers, one line each. */
 export function serversText(all: readonly ServerExplanation[]): Piece[] {
   if (all.length === 0)
-    return [line('There are no servers here.'), ...nextLines(['toolplane mcp add <name> -- <command>'])];
+    return [line('No servers are configured.'), ...nextLines(['toolplane mcp add <name> -- <command>'])];
   return [
-    ...all.map((it) => answerLine(signOf(it), it.answer)),
+    ...all.map((it) => answerLine(markOf(it), it.answer)),
     line(''),
-    ...nextLines(['toolplane explain server <name> explains one server in full']),
+    ...nextLines(['for details: toolplane explain server <name>']),
   ];
 }
 
-/** What a server is, in a sign. */
-function signOf({ status, verdict }: ServerExplanation): readonly [string, Tone] {
+function markOf({ status, verdict }: ServerExplanation): readonly [string, Tone] {
   const waits = verdict === 'pending' || verdict === 'rejected' || verdict === 'disabled';
   return MARKS[waits ? 'waiting' : status];
 }
@@ -90,9 +81,8 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-function useRow({ where, reference, from }: ReferenceRow): string[] {
-  const says = { value: 'is set', default: 'is not set; the default is used', missing: 'is NOT SET' }[from];
-  return [where, reference, says];
+function referenceRow({ where, reference, from }: ReferenceRow): string[] {
+  return [where, reference, { value: 'set', default: 'not set, default is used', missing: 'NOT SET' }[from]];
 }
 
 function statusFacts({ policy, approval, connection }: ServerExplanation): Piece[] {
@@ -103,13 +93,13 @@ function statusFacts({ policy, approval, connection }: ServerExplanation): Piece
   ]);
 }
 
-/** What came of the dial, on one line. */
+/** The result of connecting, on one line. */
 function connectionText(connection: ConnectionRow | 'not asked'): string {
   if (connection === 'not asked') return 'not tried';
   const { state, lastError, serverInfo, era, protocolVersion, tools, stderr } = connection;
   if (state !== 'connected') {
     const stderrText = stderrDetail(lastError ?? '', stderr ?? []);
-    const stderrNote = stderrText === undefined ? '' : `; last stderr output: ${stderrText}`;
+    const stderrNote = stderrText === undefined ? '' : `; stderr: ${stderrText}`;
     return `${state}${lastError === undefined ? '' : `: ${lastError}`}${stderrNote}`;
   }
   return [
@@ -120,7 +110,7 @@ function connectionText(connection: ConnectionRow | 'not asked'): string {
   ].join(', ');
 }
 
-/** Whether one call may run, and what says so. */
+/** Whether a call may run, and which rule decides. */
 export function permissionText(it: PermissionExplanation): Piece[] {
   return apart([
     [answerLine(DECISIONS[it.decision], it.answer)],
@@ -152,12 +142,10 @@ export function toolText(it: ToolExplanation): Piece[] {
     ...(it.server === undefined ? [] : [['server', it.server] as const]),
     ...(it.naming === undefined ? [] : [['name', it.naming] as const]),
     ['offered', `${it.offered.is ? 'yes' : 'no'}: ${it.offered.says}`],
-    ...(it.deferred
-      ? [['sent', `${it.deferred.is ? 'after a search' : 'directly'}: ${it.deferred.says}`] as const]
-      : []),
+    ...(it.deferred ? [['deferred', `${it.deferred.is ? 'yes' : 'no'}: ${it.deferred.says}`] as const] : []),
     ...(it.tokens === undefined
       ? []
-      : [['token cost', `about ${formatCount(it.tokens)} tokens in every request`] as const]),
+      : [['cost', `about ${formatCount(it.tokens)} tokens in every request`] as const]),
     ...(it.changed === undefined ? [] : [['changed', it.changed] as const]),
     ...(it.server === undefined ? [] : [['connection', connectionText(it.connection)] as const]),
     ...(it.permission ? [['permission', `${it.permission.decision}: ${it.permission.reason}`] as const] : []),
@@ -203,54 +191,48 @@ function ruleSection(rules: readonly RuleRow[]): Piece[] {
   );
 }
 
-/** Why something in a file of the project is told and has no effect. */
 const NOT_APPROVED = 'ignored: the file is not approved';
 
 const PARTS: Readonly<Record<RuleRow['part'], string>> = {
   decides: 'decides',
-  beaten: 'overridden: deny takes precedence over ask, ask over allow',
-  'other arguments': 'is about other arguments',
+  overridden: 'overridden: deny takes precedence over ask, ask over allow',
+  'other arguments': 'applies to other arguments',
   'not approved': NOT_APPROVED,
 };
 
+/** The parts that are not empty, separated by blank lines. */
 function apart(parts: readonly (readonly Piece[])[]): Piece[] {
   return parts
     .filter((part) => part.length > 0)
     .flatMap((part, at) => (at === 0 ? part : [line(''), ...part]));
 }
 
-/** Each limit with where it comes from; below it what it beat, where that is wanted. */
+/** Each limit with its source; with `whole`, also the values it overrides. */
 function limitSection(limits: readonly LimitRow[], detail: 'brief' | 'whole'): Piece[] {
   return section(
-    'time limits',
+    'timeouts',
     limits.flatMap((row) => [
-      [LIMITS[row.limit], row.ms === undefined ? 'none' : formatDuration(row.ms), placed(row, detail)],
-      ...(detail === 'whole' ? beatenRows(row) : []),
+      [row.limit, row.ms === undefined ? 'none' : formatDuration(row.ms), sourceText(row, detail)],
+      ...(detail === 'whole' ? overriddenRows(row) : []),
     ]),
   );
 }
 
-const LIMITS: Readonly<Record<LimitRow['limit'], string>> = {
-  connect: 'connecting',
-  call: 'one call',
-  idle: 'no progress',
-};
-
-function placed({ by, candidates }: LimitRow, detail: 'brief' | 'whole'): string {
+function sourceText({ by, candidates }: LimitRow, detail: 'brief' | 'whole'): string {
   const at = candidates.find(({ isActive }) => isActive)?.at;
-  const beaten =
-    detail === 'whole'
-      ? 0
-      : candidates.filter((it) => !it.isActive && !it.isPending && it.at !== undefined).length;
-  const beats = beaten === 0 ? '' : `, which overrides ${beaten === 1 ? 'another' : `${beaten} others`}`;
-  return `${by}${at ? ` at ${formatLocation(at)}` : ''}${beats}`;
+  const others = candidates.filter((it) => !it.isActive && !it.isPending && it.at !== undefined).length;
+  const overrides =
+    detail === 'whole' || others === 0
+      ? ''
+      : `, overrides ${others === 1 ? 'another value' : `${others} other values`}`;
+  return `${by}${at ? ` at ${formatLocation(at)}` : ''}${overrides}`;
 }
 
-function beatenRows({ candidates }: LimitRow): string[][] {
+function overriddenRows({ candidates }: LimitRow): string[][] {
   return candidates
     .filter(({ isActive }) => !isActive)
     .map(({ ms, by, at, isPending }) => [
-      isPending ? '  ignored' : '  overridden',
+      isPending ? '  pending' : '  overridden',
       formatDuration(ms),
       `${by}${at ? ` at ${formatLocation(at)}` : ''}${isPending ? `, ${NOT_APPROVED}` : ''}`,
     ]);

@@ -19,7 +19,7 @@ function place(user: object, project?: object) {
   };
 }
 
-test('connects a working server, reports it and exits with 0', async () => {
+test('connects to a working server and exits with 0', async () => {
   const { explain } = place({ mcpServers: { docs } });
   const { code, stdout, stderr } = await explain('server', 'docs');
   expect(stdout).toContain('✓ "docs" is connected, from ~/.toolplane/settings.json:3:5 (user).');
@@ -28,7 +28,7 @@ test('connects a working server, reports it and exits with 0', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test('--json prints the complete record without secrets', async () => {
+test('the JSON document contains the whole derivation and no secrets', async () => {
   const broken = { command: 'toolplane-no-such-command', env: { API_TOKEN: 'abcdefgh-secret' } };
   const { explain } = place({ mcpServers: { broken } });
   const { code, stdout } = await explain('server', 'broken', '--json');
@@ -47,7 +47,7 @@ test('--json prints the complete record without secrets', async () => {
   expect(code).toBe(1);
 });
 
-test('a server that is pending approval is never started (R169)', async () => {
+test('never starts a server that is pending approval (R169)', async () => {
   const it = place({}, {});
   const mark = join(it.project, 'started');
   const code = `require('fs').writeFileSync(${JSON.stringify(mark)}, '')`;
@@ -59,14 +59,14 @@ test('a server that is pending approval is never started (R169)', async () => {
   expect(existsSync(mark)).toBe(false);
 });
 
-test('--no-connect connects no server', async () => {
+test('--no-connect starts no server', async () => {
   const { explain } = place({ mcpServers: { docs: { ...docs, command: 'toolplane-no-such-command' } } });
   const { code, stdout } = await explain('server', 'docs', '--no-connect');
   expect(stdout).toMatch(/^connection +not tried$/m);
   expect(code).toBe(0);
 });
 
-test('explains a tool as its server lists it, and suggests a name for a typo', async () => {
+test('explains a tool that its server lists; suggests one for a typo', async () => {
   const { explain } = place({ mcpServers: { docs } });
   const found = await explain('tool', 'docs', 'search', '--json');
   expect(JSON.parse(found.stdout)).toMatchObject({
@@ -83,7 +83,7 @@ test('explains a tool as its server lists it, and suggests a name for a typo', a
   expect([found.code, typo.code]).toEqual([0, 2]);
 });
 
-test('flags have the same effect as in a run', async () => {
+test('explains the configuration of a run with the same flags', async () => {
   const { explain } = place({ mcpServers: { docs } });
   const other = JSON.stringify({ mcpServers: { other: docs } });
   const strict = await explain('server', 'docs', '--mcp-config', other, '--strict-mcp-config');
@@ -95,7 +95,7 @@ test('flags have the same effect as in a run', async () => {
   expect([strict.code, scopes.code, program.code]).toEqual([1, 2, 0]);
 });
 
-test('explains a permission, a timeout, and all servers in one line each', async () => {
+test('explains permissions and timeouts, and all servers in one line each', async () => {
   const { explain } = place(
     { mcpServers: { docs }, permissions: { deny: ['Bash(rm:*)'] } },
     { mcpServers: { new: docs } },
@@ -106,27 +106,27 @@ test('explains a permission, a timeout, and all servers in one line each', async
   );
   const asked = await explain('permission', 'Bash', '{"command": "ls"}', '--permission-mode', 'default');
   const limit = await explain('timeout', 'docs');
-  expect(limit.stdout).toContain('connecting   30 s');
+  expect(limit.stdout).toContain('connect  30 s');
   const all = await explain('server');
   expect(all.stdout.split('\n').map((line) => line.slice(0, 8))).toEqual([
     '✓ "docs"',
     '⏸ "new" ',
     '',
-    'next: to',
+    'next: fo',
     '',
   ]);
   expect([denied.code, asked.code, limit.code, all.code]).toEqual([1, 0, 0, 0]);
 });
 
 test.each([
-  [['server', 'nope'], /There is no server "nope" here/],
-  [['tool', 'nope'], /There is no tool "nope" here/],
-  [['timeout', 'nope'], /There is no server or tool "nope" here/],
-  [['permission', 'mcp__nope__x'], /No tool "mcp__nope__x" is known here/],
+  [['server', 'nope'], /Unknown server "nope"/],
+  [['tool', 'nope'], /Unknown tool "nope"/],
+  [['timeout', 'nope'], /Unknown server or tool "nope"/],
+  [['permission', 'mcp__nope__x'], /Unknown tool "mcp__nope__x"/],
   [['permission', 'Bash', 'no json'], /Expected a JSON object/],
   [['sever'], /Did you mean server/],
   [['tool'], /missing required argument/],
-])('%j is refused or unknown', async (args, says) => {
+])('%j is a usage error or an unknown name: exit code 2', async (args, says) => {
   const { explain } = place({});
   const { code, stdout, stderr } = await explain(...args);
   expect(stdout + stderr).toMatch(says);
@@ -139,7 +139,7 @@ test('a usage error is a JSON document too', async () => {
   expect(code).toBe(2);
 });
 
-test('content of files cannot break lines or control the terminal', async () => {
+test('content of files cannot break lines or send control characters to the terminal', async () => {
   const name = 'odd\n✓ "fake" works\u001b[31m';
   const { explain } = place({
     mcpServers: { [name]: { command: 'node', args: ['a\nb\u001b]0;title\u0007'] } },
@@ -152,7 +152,7 @@ test('content of files cannot break lines or control the terminal', async () => 
   }
 });
 
-test('decides on the real path, as a session does', async () => {
+test('a permission is decided on the real path, as in a session', async () => {
   const { explain, project, userHome, write } = place({
     permissions: { deny: ['Read(~/private/**)', 'Read(./shelf/**)'] },
   });
@@ -175,13 +175,13 @@ test('decides on the real path, as a session does', async () => {
   expect(JSON.parse(loop.stdout)).toMatchObject({
     decision: 'deny',
     status: 'unusable',
-    next: ['name another path'],
+    next: ['use another path'],
   });
   expect(JSON.parse(plain.stdout)).toMatchObject({ decision: 'allow' });
   expect(JSON.parse(plain.stdout)).not.toHaveProperty('path');
 });
 
-test('lists hooks that run first above the rules', async () => {
+test('matching hooks are listed above the rules', async () => {
   const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: './guard.sh' }] }] };
   const { explain } = place({ hooks });
   const { stdout } = await explain('permission', 'Bash', '{"command": "ls"}');
@@ -189,7 +189,7 @@ test('lists hooks that run first above the rules', async () => {
   expect(stdout).toMatch(/^hooks that run first\n {2}PreToolUse Bash {2}\.\/guard\.sh {2}~.*\(user\)\n/m);
 });
 
-test('declares the capabilities of a session, so that the server lists the same tools', async () => {
+test('declares the client capabilities of a session, so that a server lists the same tools', async () => {
   const { explain, project, env } = place({ mcpServers: { everything: PROCESSES.everything } });
   const [tool, server, list] = await Promise.all([
     explain('tool', 'everything', 'get-roots-list'),
@@ -205,29 +205,29 @@ test('declares the capabilities of a session, so that the server lists the same 
   expect(row.tools).toBe(connection.tools);
 });
 
-test('suggests the rule for the call, and similar names', async () => {
+test('suggests a rule that allows exactly this call, and a similar name for an unknown tool', async () => {
   const { explain } = place({});
   const [push, bsh] = await Promise.all([
     explain('permission', 'Bash', '{"command":"git push"}'),
     explain('permission', 'Bsh'),
   ]);
   expect(push.stdout).toContain('add "Bash(git push)" to permissions.allow');
-  expect(bsh.stdout).toContain('No tool "Bsh" is known here; did you mean "Bash"?');
+  expect(bsh.stdout).toContain('Unknown tool "Bsh"; did you mean "Bash"?');
   expect(bsh.stdout).toMatch(/^next: toolplane explain permission Bash$/m);
   expect(bsh.code).toBe(2);
 });
 
-test('shows time limits of an unapproved file as ignored', async () => {
+test('limits of a file that is not approved are shown as pending', async () => {
   const { explain, project, write } = place({ mcpServers: { docs } });
   write(join(project, '.toolplane/settings.json'), { timeouts: { callMs: 7 } });
   const { stdout } = await explain('timeout', 'docs');
   expect(stdout).toMatch(
-    /^ +ignored +7 ms +timeouts\.callMs of settings at \.toolplane\/settings\.json:3:\d+, ignored: the file is not approved$/m,
+    /^ +pending +7 ms +timeouts\.callMs of settings at \.toolplane\/settings\.json:3:\d+, ignored: the file is not approved$/m,
   );
   expect(stdout).toContain('toolplane mcp approve --settings');
 });
 
-test('accepts a call in the syntax of rules', async () => {
+test('accepts a call that is written as in a rule', async () => {
   const { explain } = place({
     mcpServers: { docs },
     permissions: { deny: ['Bash(git push *)', 'Read(~/.ssh/**)'], allow: ['Bash(git log *)', 'mcp__docs'] },
@@ -252,7 +252,7 @@ test('accepts a call in the syntax of rules', async () => {
   expect(broken).toEqual({ code: 2, error: { message: expect.stringContaining('is not "Tool"') } });
 });
 
-test('reports a tool that was dropped for its schema and exits with 1', async () => {
+test('explains that a tool was dropped because of its schema, with exit code 1', async () => {
   const { explain } = place({ mcpServers: { odd: odd() } });
   for (const words of [['mcp__odd__broken'], ['odd', 'broken'], ['broken']]) {
     const { code, stdout } = await explain('tool', ...words);

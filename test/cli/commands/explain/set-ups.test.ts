@@ -7,7 +7,7 @@ import { runCli } from '../../support/run-cli.ts';
 
 const page = readFileSync(`${ROOT}docs/explain.md`, 'utf8');
 
-test('has ten set-ups and one for timeouts', () => {
+test('the page has eleven set-ups', () => {
   expect(SET_UPS).toHaveLength(11);
 });
 
