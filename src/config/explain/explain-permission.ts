@@ -235,7 +235,7 @@ function explainMode(
   flag: PermissionMode | undefined,
 ): { readonly mode: PermissionMode; readonly says: string } {
   const mode = effectiveMode(settings, flag);
-  if (mode === undefined) return { mode: 'default', says: 'the default' };
+  if (mode === undefined) return { mode: 'default', says: 'no other mode is set' };
   const isManaged = settings.permissions.modes.policySettings !== undefined;
   if (flag !== undefined && !isManaged) return { mode, says: 'set by --permission-mode' };
   const source = settingsSources.findLast(
