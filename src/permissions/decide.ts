@@ -52,7 +52,7 @@ export function decide(situation: Situation): Decision {
   if (decision.kind !== 'ask' || situation.mode !== 'dontAsk') return decision;
   const { remedy } = decision.reason.changed ?? {};
   const asked = remedy === undefined ? decision.reason.text : `${decision.reason.text}; ${remedy}`;
-  const text = `mode dontAsk denies what would be asked: ${asked}`;
+  const text = `mode dontAsk denies calls that require approval: ${asked}`;
   return { kind: 'deny', reason: { ...decision.reason, mode: 'dontAsk', text } };
 }
 

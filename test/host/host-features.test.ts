@@ -39,6 +39,6 @@ test('resources and prompts of a server in this program', async () => {
   const failure = await host.getPrompt('handbook', 'welcome').catch((it: unknown) => it);
   expect(failure).toBeInstanceOf(HostError);
   expect(failure).toMatchObject({
-    message: 'MCP server "handbook": the prompt "welcome" lacks "who"; it needs "who"',
+    message: 'MCP server "handbook": missing arguments of prompt "welcome": "who"; required: "who"',
   });
 });

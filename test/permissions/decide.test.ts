@@ -112,7 +112,7 @@ test('a decision names the rule it rests on, and dontAsk says what would have be
   expect(decide(situation(tool, { rules: [ask], mode: 'dontAsk' })).reason).toEqual({
     rule: ask,
     mode: 'dontAsk',
-    text: 'mode dontAsk denies what would be asked: ask rule "mcp__s" of session',
+    text: 'mode dontAsk denies calls that require approval: ask rule "mcp__s" of session',
   });
 });
 
@@ -150,7 +150,7 @@ describe('a tool that is not what was accepted', () => {
       'dontAsk',
       { mode: 'dontAsk', rules: [allow] },
       'deny',
-      { text: `mode dontAsk denies what would be asked: ${asked.text}; do this` },
+      { text: `mode dontAsk denies calls that require approval: ${asked.text}; do this` },
     ],
   ])('%s', (_, changes, kind, reason) => {
     expect(decide(situation(tool, { changed, ...changes }))).toMatchObject({ kind, reason });

@@ -86,7 +86,7 @@ export function mayRepeat(annotations: ToolAnnotations | undefined, isTrusted: b
 /** The connection was lost after the request was sent, so the call may have run. */
 function lostError(failure: HostError, tool: string): HostError {
   const { code, server, detail, isTerminal, hasRun, retryAfterMs } = failure;
-  const text = `the connection was lost during "${tool}" (${detail}); the call may have run, so it was not repeated: see what it did before you call it again`;
+  const text = `the connection was lost during "${tool}" (${detail}); the call may have run, so it was not repeated: check its effect before you repeat it`;
   return new HostError(code, server, text, {
     cause: failure,
     isTerminal,
@@ -104,4 +104,4 @@ function unsentError(server: string, why: string | CallRefusal, lost: HostError 
 }
 
 const MAY_HAVE_RUN =
-  'the connection was lost during the call, which may have run, and it was not sent again: see what it did before you call it again';
+  'the connection was lost during the call, which may have run, and it was not sent again: check its effect before you repeat it';

@@ -79,7 +79,7 @@ export function timeoutError(
   const { totalMs, totalBy, idleMs = totalMs, idleBy = totalBy } = limits;
   const [ms, by] = kind === 'total' ? [totalMs, totalBy] : [idleMs, idleBy];
   const time = ms < 1000 ? `${Math.round(ms)} ms` : `${Number((ms / 1000).toFixed(1))} s`;
-  const what = kind === 'total' ? `timed out after ${time}` : `gave no sign of life for ${time}`;
+  const what = kind === 'total' ? `timed out after ${time}` : `sent no progress for ${time}`;
   const detail = `${subject} ${what}${stage}; raise ${by} if it may take longer`;
   return new HostError('timeout', server, detail, {
     hasRun: cause ? 'maybe' : 'no',

@@ -27,7 +27,7 @@ function lackingArguments(
   missing: readonly string[],
   required: readonly string[],
 ): HostError {
-  const detail = `the prompt "${prompt}" lacks ${formatNames(missing)}; it needs ${formatNames(required)}`;
+  const detail = `missing arguments of prompt "${prompt}": ${formatNames(missing)}; required: ${formatNames(required)}`;
   return new HostError('not-offered', server, detail, { hasRun: 'no' });
 }
 

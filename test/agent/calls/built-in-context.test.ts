@@ -98,7 +98,7 @@ test.each<[string, Partial<SessionOptions>, string]>([
   [
     'mode dontAsk denies it',
     { permissionMode: 'dontAsk' },
-    `!mode dontAsk denies what would be asked: ${DOUBT}`,
+    `!mode dontAsk denies calls that require approval: ${DOUBT}`,
   ],
   ['a rule allows it', { rules: allow('ReadMcpResourceTool(x://s*)') }, SECRET],
   ['the server is trusted', { servers: { s: { ...server(), trust: true } } }, SECRET],

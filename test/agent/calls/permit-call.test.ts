@@ -190,7 +190,7 @@ describe('weigh', () => {
     });
     expect(applyHookDecision(allow, effect, 'dontAsk')).toEqual({
       kind: 'deny',
-      reason: { mode: 'dontAsk', text: 'mode dontAsk denies what would be asked: are you sure?' },
+      reason: { mode: 'dontAsk', text: 'mode dontAsk denies calls that require approval: are you sure?' },
     });
   });
 });

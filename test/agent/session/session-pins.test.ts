@@ -88,7 +88,7 @@ test('without anybody to ask it is denied, and told how to accept it; who accept
     `!Permission required, but there is no user or callback to ask; mcp__s__find is not what was accepted; ${DIFFERENCE}; ${remedy}.`,
   ]);
   expect(await session(1, {}, { permissionMode: 'dontAsk' })).toEqual([
-    `!mode dontAsk denies what would be asked: mcp__s__find is not what was accepted; ${DIFFERENCE}; ${remedy}`,
+    `!mode dontAsk denies calls that require approval: mcp__s__find is not what was accepted; ${DIFFERENCE}; ${remedy}`,
   ]);
   const { query, model } = drive(
     async (_, n) => {

@@ -66,7 +66,7 @@ test('a call that may have run is not made again, and the caller is told', async
   await expect(callTool(target, call, journal)).rejects.toMatchObject({
     code: 'closed',
     message:
-      'MCP server "srv": the connection was lost during "act" (the connection is closed); the call may have run, so it was not repeated: see what it did before you call it again',
+      'MCP server "srv": the connection was lost during "act" (the connection is closed); the call may have run, so it was not repeated: check its effect before you repeat it',
   });
   expect(seen).toHaveLength(1);
   expect(journal.records).toMatchObject([{ attempts: 1, outcome: 'lost' }]);
@@ -159,7 +159,7 @@ test.each([
     'silence',
     { timeoutMs: 20, onProgress() {} },
     {},
-    'gave no sign of life for 20 ms; raise timeoutMs of the call',
+    'sent no progress for 20 ms; raise timeoutMs of the call',
   ],
 ])('a time-out names the setting that was met: %s', async (_, options, entry, words) => {
   const { target, journal } = scripted([]);

@@ -94,6 +94,6 @@ test('what the server refuses is its own words, what it lacks is ours', async ()
   await expect(host.getPrompt('everything', 'completable-prompt', { name: 'Eve' })).rejects.toMatchObject({
     name: 'HostError',
     message:
-      'MCP server "everything": the prompt "completable-prompt" lacks "department"; it needs "department", "name"',
+      'MCP server "everything": missing arguments of prompt "completable-prompt": "department"; required: "department", "name"',
   });
 });

@@ -18,8 +18,8 @@ test.each([
   ['plain', {}, undefined],
   ['plain', { more: 'than asked for' }, undefined],
   ['move', { from: 'a', to: '' }, undefined],
-  ['move', { from: 'a' }, 'the prompt "move" lacks "to"; it needs "from", "to"'],
-  ['move', {}, 'the prompt "move" lacks "from", "to"; it needs "from", "to"'],
+  ['move', { from: 'a' }, 'missing arguments of prompt "move": "to"; required: "from", "to"'],
+  ['move', {}, 'missing arguments of prompt "move": "from", "to"; required: "from", "to"'],
   ['mov', {}, 'it has no prompt "mov"; did you mean "move"? there are "plain", "move"'],
   ['something else', {}, 'it has no prompt "something else"; there are "plain", "move"'],
 ])('%s with %j', (name, args, fault) => {

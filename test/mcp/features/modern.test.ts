@@ -30,7 +30,7 @@ test.each(WAYS)('%s: list, read, prompts, completion, subscriptions', async (_, 
   expect(await host.getPrompt('library', 'sum-up', { topic: 'bees' })).toMatchObject({
     messages: [{ role: 'user', content: { type: 'text', text: 'Sum up bees' } }],
   });
-  await expect(host.getPrompt('library', 'sum-up')).rejects.toThrow('lacks "topic"; it needs "topic"');
+  await expect(host.getPrompt('library', 'sum-up')).rejects.toThrow('"topic"; required: "topic"');
   const completed = [
     await host.complete('library', { prompt: 'sum-up' }, { name: 'topic', value: 'be' }),
     await host.complete('library', { resourceTemplate: 'book://{name}' }, { name: 'name', value: 't' }),

@@ -156,7 +156,7 @@ export class WsTransport implements Transport {
       socket.ping();
       return;
     }
-    this.#lose(closedError('it gave no sign of life'));
+    this.#lose(closedError('the server stopped answering pings'));
     socket.terminate();
   }
 

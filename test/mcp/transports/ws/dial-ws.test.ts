@@ -98,7 +98,7 @@ describe('the end of a socket', () => {
     // Nothing that comes is read any more.
     web.sockets[0]?.pause();
     await closed.promise;
-    expect(errors.map(({ message }) => message)).toEqual(['it gave no sign of life']);
+    expect(errors.map(({ message }) => message)).toEqual(['the server stopped answering pings']);
     await dialed.close();
   });
 
