@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url';
 import { bundle } from '../scripts/bundle.ts';
 import { ROOT } from './lab.ts';
 
-/** The package as it is published, in a directory of its own: a build meanwhile changes nothing here. */
+/** The package as published, in its own directory: a concurrent build does not affect it. */
 export type BuiltPackage = Disposable & { readonly directory: string };
 
 export async function buildPackage(): Promise<BuiltPackage> {
-  // Under node_modules, so that it finds its dependencies as it does when installed.
+  // Below node_modules, so that dependencies are resolved as in an installed package.
   const cache = join(ROOT, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   const directory = mkdtempSync(join(cache, 'toolplane-bench-'));

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from './lab.ts';
 
-/** Which package is measured. */
+/** The measured package. */
 export type SdkName = 'ours' | 'official';
 
-/** Where a package is, and the zod that stands beside it; URLs to import. */
+/** The URLs of a package and of the zod that it uses. */
 export type Contender = { sdk: string; zod: string };
 
-/** The package as built in `packageDir`, and the one it is measured against. */
+/** The package built in `packageDir`, and the official package. */
 export function contenders(packageDir: string): Record<SdkName, Contender> {
   const peers = join(ROOT, 'interop/node_modules');
   return {

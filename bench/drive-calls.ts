@@ -5,7 +5,7 @@ import type { Lab, RunOptions } from './lab.ts';
 
 export const IN_FLIGHT = 64;
 
-/** So many calls, that many open at once, between the marks `from` and `to`; the first and the last replies are checked one by one, so that a fast wrong answer is no success. */
+/** Runs `calls` calls, `IN_FLIGHT` at a time, between the marks `from` and `to`. Replies before and after are verified, so that a fast wrong answer fails. */
 export function loadSteps(calls: number): Step[] {
   return [
     { kind: 'verify', calls: 100 },
@@ -17,7 +17,7 @@ export function loadSteps(calls: number): Step[] {
   ];
 }
 
-/** One run of the driver `calls` from start to end. */
+/** Runs the driver `calls` once. */
 export async function driveCalls(
   lab: Lab,
   contender: Contender,

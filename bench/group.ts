@@ -1,21 +1,21 @@
 import type { Lab } from './lab.ts';
 import type { Row } from './row.ts';
 
-/** How much work a run may be: `quick` for a first look, `full` for the counts the targets are written for. */
+/** The amount of work: `quick` for a first look, `full` for the counts that the targets assume. */
 export type Effort = 'quick' | 'default' | 'full';
 
 export type GroupContext = {
   readonly effort: Effort;
   readonly lab: Lab;
-  /** Where the package was built: its `package.json` and `dist`. */
+  /** The directory of the built package, with `package.json` and `dist`. */
   readonly packageDir: string;
-  /** A file of needs that the search is scored with, instead of the project's own. */
+  /** A file of queries for the search benchmark, instead of the project's own. */
   readonly queries?: string | undefined;
-  /** Told to whoever watches. */
+  /** Prints progress to stderr, except with `--json`. */
   progress(text: string): void;
-  /** Told to everybody, on stderr: a row that could not be measured. */
+  /** Prints to stderr, also with `--json`: a row that could not be measured. */
   note(text: string): void;
 };
 
-/** One subject of the benchmark; its file is in `groups/`. */
+/** One group of benchmarks; its file is in `groups/`. */
 export type Group = (context: GroupContext) => Promise<Row[]>;

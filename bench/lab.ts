@@ -7,34 +7,34 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { TASKSET } from './processors.ts';
 
-/** The project's own directory. */
+/** The root directory of the project. */
 export const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 export type RunOptions = {
-  /** Flags of the runtime itself. */
+  /** Flags of Node. */
   nodeArgs?: readonly string[];
   cwd?: string;
-  /** The only processor the child and its children may use. */
+  /** The processor that the child and its children are bound to. */
   processor?: number | undefined;
 };
 
-/** A driver that stays, so that several can be measured by turns while all of them are warm. */
+/** A driver that keeps running, so that several warm drivers can be measured in turns. */
 export type Conversation<Report> = AsyncDisposable & { ask(question: unknown): Promise<Report> };
 
-/** Longest a single child may take, in milliseconds. */
-const LIMIT_MS = 20 * 60_000;
+/** Timeout of a child process. */
+const TIMEOUT_MS = 20 * 60_000;
 
-/** A place to run children in: a home of its own, an environment without anything of this machine. */
+/** Runs child processes with a temporary home directory and a minimal environment. */
 export class Lab implements Disposable {
   readonly #home = mkdtempSync(join(tmpdir(), 'toolplane-bench-'));
 
-  /** Runs this very node to its end and gives its stdout; anything but a clean exit throws. */
+  /** Runs Node until it exits and returns its stdout; throws unless it exits with 0. */
   run(
     args: readonly string[],
     { nodeArgs = [], cwd = this.#home, processor }: RunOptions = {},
   ): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const options = { cwd, env: this.#environment(), timeout: LIMIT_MS, maxBuffer: 1 << 26 };
+    const options = { cwd, env: this.#environment(), timeout: TIMEOUT_MS, maxBuffer: 1 << 26 };
     const [command = '', ...rest] = bound([process.execPath, ...nodeArgs, ...args], processor);
     execFile(command, rest, options, (fault, stdout, stderr) => {
       if (fault) reject(new Error(`${fault.message}\n${stdout}${stderr}`, { cause: fault }));
@@ -48,7 +48,7 @@ export class Lab implements Disposable {
     return JSON.parse(await this.run(driverArgs(driver, args), options)) as Report;
   }
 
-  /** Starts a program of `drivers/` that answers each line it is given with a report, as long as it is asked. */
+  /** Starts a program of `drivers/` that answers each line on stdin with a report, until stdin ends. */
   converse<Report>(
     driver: string,
     args: readonly unknown[],
@@ -59,7 +59,7 @@ export class Lab implements Disposable {
     const child = spawn(command, rest, {
       cwd: this.#home,
       env: this.#environment(),
-      timeout: LIMIT_MS,
+      timeout: TIMEOUT_MS,
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
@@ -89,7 +89,7 @@ export class Lab implements Disposable {
     rmSync(this.#home, { recursive: true, force: true });
   }
 
-  /** `node` on this PATH is the one that runs the benchmark: both packages start a script with it. */
+  /** `node` on this PATH is the Node of the benchmark: both packages start scripts with it. */
   #environment(): NodeJS.ProcessEnv {
     const path = [dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter);
     return { PATH: path, HOME: this.#home, TMPDIR: this.#home };

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 
-/** A need in somebody's words and the tools that answer it, as in `data/tool-catalogue/queries.json`. */
+/** A search query and the tools that it should find, as in `data/tool-catalogue/queries.json`. */
 export type Need = {
   query: string;
   kind: string;
   server: string;
   tools: string[];
-  /** Equivalents of other servers, as `server/tool`. */
+  /** Equivalent tools of other servers, as `server/tool`. */
   also?: string[];
 };
 
-/** Throws with one line that says what is wrong with which entry. */
+/** Reads a file of queries; throws an error that names the first invalid entry. */
 export function readNeeds(file: string): Need[] {
   let needs: unknown;
   try {

@@ -1,6 +1,6 @@
 /**
- * Runs every contender once per round, so that a slow spell of the machine hits all of them alike. Each round begins
- * with another one: nobody always runs in the wake of the same neighbour.
+ * Runs every contender once per round, so that a slow phase of the machine affects all of them. Each round starts with
+ * another contender, so that none always runs after the same one.
  */
 export async function interleave<Name extends string, Report>(
   rounds: number,

@@ -1,23 +1,23 @@
-/** One line of the report. The target is about `ratio`. */
+/** One line of the report. The target applies to `ratio`. */
 export type Row = {
   name: string;
   ours: number | string;
   against: number | string;
-  /** Ours to the other's; where a row has a limit of its own and nothing beside it, our figure itself. */
+  /** Our figure divided by the other one; our figure itself in a row with an absolute limit. */
   ratio: number;
   target: string;
   pass: boolean;
 };
 
-/** A limit that a ratio keeps, written as people read it: `<= 0.5`. */
+/** The limit for a ratio, such as `<= 0.5`. */
 export type Target = { is: '>=' | '<=' | '<' | '='; limit: number };
 
-/** A row of two figures of the same unit, which belongs in the name. */
+/** A row that compares two figures; the name includes their unit. */
 export function compare(name: string, ours: number, against: number, target: Target): Row {
   return judged(name, round(ours), round(against), ours / against, target);
 }
 
-/** A row of one figure that has a limit of its own; `beside` is told for comparison only. */
+/** A row with one figure and an absolute limit; `beside` is shown for comparison only. */
 export function limit(name: string, ours: number, beside: string, target: Target): Row {
   return judged(name, round(ours), beside, ours, target);
 }

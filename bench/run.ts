@@ -16,7 +16,7 @@ import { readNeeds } from './needs.ts';
 import type { Row } from './row.ts';
 import { formatTable } from './table.ts';
 
-/** Every subject of the benchmark, in the order they run. */
+/** The groups of benchmarks, in the order they run. */
 const GROUPS: Readonly<Record<string, Group>> = { control, connect, agent, pool, search, config, start };
 
 const { values: flags } = parseArgs({
@@ -29,8 +29,8 @@ const { values: flags } = parseArgs({
     queries: { type: 'string' },
   },
 });
-const say = (text: string) => process.stderr.write(`${text}\n`);
-const progress = flags.json ? () => {} : say;
+const report = (text: string) => process.stderr.write(`${text}\n`);
+const progress = flags.json ? () => {} : report;
 
 const queries = flags.queries === undefined ? undefined : checkedQueries(flags.queries);
 const groups = chosen(flags.only);
@@ -42,17 +42,17 @@ if (flags.check && rows.some((row) => !row.pass)) process.exitCode = 1;
 function chosen(only: string | undefined): [string, Group][] {
   const groups = Object.entries(GROUPS).filter(([name]) => only === undefined || name === only);
   if (groups.length > 0) return groups;
-  say(`no group "${only}"; there are ${Object.keys(GROUPS).join(', ')}`);
+  report(`unknown group "${only}" (known: ${Object.keys(GROUPS).join(', ')})`);
   process.exit(2);
 }
 
-/** The file's whole path, if it can be read; else the run is over before it has begun. */
+/** The absolute path of the file; exits with 2 if the file is invalid. */
 function checkedQueries(file: string): string {
   try {
     readNeeds(file);
     return resolve(file);
   } catch (fault) {
-    say((fault as Error).message);
+    report((fault as Error).message);
     process.exit(2);
   }
 }
@@ -69,7 +69,7 @@ async function runGroups(groups: readonly [string, Group][], effort: Effort): Pr
       packageDir: built.directory,
       queries,
       progress: (text) => progress(`${name}: ${text}`),
-      note: (text) => say(`${name}: ${text}`),
+      note: (text) => report(`${name}: ${text}`),
     });
     rows.push(...measured);
   }

@@ -2,7 +2,7 @@ import type { Row } from './row.ts';
 
 const HEADINGS = ['', 'ours', 'against', 'ratio', 'target', ''] as const;
 
-/** The rows for people's eyes. */
+/** Formats the rows as a text table. */
 export function formatTable(rows: readonly Row[]): string {
   const lines = [HEADINGS as readonly string[], ...rows.map(cells)];
   const widths = HEADINGS.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));

@@ -1,4 +1,4 @@
-// npm run build: dist/ as it is published. JavaScript is bundled, declarations are those of the compiler.
+// npm run build: builds dist/ as it is published. JavaScript is bundled; declarations are emitted by the compiler.
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { bundle } from './bundle.ts';
 import { pruneDeclarations } from './declarations.ts';
@@ -7,7 +7,7 @@ import { bin, ROOT, step } from './step.ts';
 
 const dist = `${ROOT}dist`;
 rmSync(dist, { recursive: true, force: true });
-// What V8 kept of earlier builds; see `src/cli/main.ts`.
+// The V8 compile cache of earlier builds; see `src/cli/main.ts`.
 rmSync(`${ROOT}node_modules/.cache/toolplane`, { recursive: true, force: true });
 
 const isCompiled = step('declarations', bin('tsc'), ['-p', 'tsconfig.build.json']);

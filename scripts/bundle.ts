@@ -5,7 +5,7 @@ import { minify } from 'rolldown/utils';
 import { chunkGroups } from './chunk-groups.ts';
 import { ROOT } from './step.ts';
 
-/** Modules that keep a path of their own: the package exports, the command, and worker threads, which are started by path. */
+/** Modules with their own output file: the package exports, the command, and worker threads, which are started by path. */
 const ENTRIES = ['src/entry/{index,host,testing}.ts', 'src/cli/main.ts', 'src/**/*-worker.ts'];
 
 /**
@@ -20,7 +20,7 @@ const REQUIRED_PACKAGES: Readonly<Record<string, string>> = {
   'zod-to-json-schema': 'zod-to-json-schema',
 };
 
-/** Bundles what the entries need into `directory`, and gives the names of the packages whose code is in it. */
+/** Bundles the entries into `directory`; returns the names of the packages whose code is included. */
 export async function bundle(directory: string, entries: readonly string[] = ENTRIES): Promise<string[]> {
   const groups = entries === ENTRIES ? chunkGroups() : [];
   const chunks = [
@@ -41,7 +41,7 @@ async function bundleModules(
     cwd: ROOT,
     input: Object.fromEntries(entries.map((file) => [outputPath(file).replace(/\.js$/, ''), file])),
     platform: 'node',
-    // The groups of chunks need it; a test compares the names that are exported.
+    // Required by the chunk groups; a test compares the exported names.
     preserveEntrySignatures: 'allow-extension',
     external: isInstalled,
     transform: { target: 'es2023' },
@@ -80,7 +80,7 @@ async function bundleRequiredPackages(directory: string): Promise<OutputChunk[]>
   return output.filter((file) => file.type === 'chunk');
 }
 
-/** Files of `src/` that modules read by a path beside their own. */
+/** Copies files of `src/` that modules read by a relative path. */
 function copyDataFiles(directory: string): void {
   for (const file of globSync('**/*.*', { cwd: `${ROOT}src`, exclude: ['**/*.ts'] })) {
     mkdirSync(dirname(`${directory}/${file}`), { recursive: true });
@@ -90,7 +90,7 @@ function copyDataFiles(directory: string): void {
 
 const COMMENTS = { legal: true, annotation: false, jsdoc: false };
 
-/** What users install beside this package stays outside: its types and its identity are shared with them. */
+/** Dependencies are not bundled: users share their types and identity. */
 function isInstalled(id: string): boolean {
   return id.startsWith('node:') || INSTALLED.some((name) => id === name || id.startsWith(`${name}/`));
 }
@@ -98,8 +98,8 @@ function isInstalled(id: string): boolean {
 const INSTALLED = Object.keys(JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')).dependencies);
 
 /**
- * Gives each module the URL it would have if it were compiled alone, `dist/<its path in src>.js`. What it finds beside
- * itself by that URL (data files, workers, the command) has the same relative path in the sources and in the bundle.
+ * Sets `import.meta.url` of each module to the URL without bundling, `dist/<path in src>.js`, so that relative paths to
+ * data files, workers and the command are the same in the sources and in the bundle.
  */
 function moduleUrls(): Plugin {
   return {
@@ -119,7 +119,7 @@ function moduleUrls(): Plugin {
   };
 }
 
-/** Minifies chunks of other packages alone. The project's own code stays readable where it stands in stack traces. */
+/** Minifies chunks that contain only other packages. The project's own code stays readable in stack traces. */
 function minifyPackages(): Plugin {
   return {
     name: 'minify-packages',
@@ -137,7 +137,7 @@ function minifyPackages(): Plugin {
   };
 }
 
-/** Stands for the root of the bundle until it is known in which chunk a module is. */
+/** Placeholder for the root of the bundle until the chunk of a module is known. */
 const DIST = 'toolplane-dist:';
 
 /** Replaces the names of required packages by the paths of their files, relative to the module. */

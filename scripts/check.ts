@@ -1,4 +1,4 @@
-// npm run check: formatting and lint, types, dead code, packaging. Every step runs, so that one run tells all.
+// npm run check: formatting and lint, types, dead code, packaging. Every step runs, so that one run reports all problems.
 import { installPeers } from './peers.ts';
 import { bin, ROOT, step } from './step.ts';
 

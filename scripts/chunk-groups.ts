@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { ChunkingContext, CodeSplittingGroup } from 'rolldown';
 import { ROOT } from './step.ts';
 
-/** What a process loads first: a package export, or the command and then the agent. */
+/** The modules that a process loads first: a package export, or the command and then the agent. */
 const STARTS = [
   'src/entry/index.ts',
   'src/entry/host.ts',
@@ -12,17 +12,17 @@ const STARTS = [
 ];
 
 /**
- * Which modules go into one chunk. Left alone, rolldown makes a chunk of every set of modules that the same entries and
- * lazy parts share, which is about 100 files to open before an agent runs. Here a chunk holds what the same starts load:
- * few files, and no start loads more than it needs. Modules that no start loads stay in the lazy chunks of rolldown.
+ * Groups modules into chunks. By default rolldown creates a chunk for every set of modules that the same entries and lazy
+ * imports share, which is about 100 files to open before an agent runs. Here a chunk holds the modules that the same
+ * starts load: few files, and no start loads more than it needs. All other modules stay in the lazy chunks of rolldown.
  */
 export function chunkGroups(): CodeSplittingGroup[] {
   let closures: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   return [
-    // `cli/main.ts` loads this before it checks the version of Node, so it has no newer syntax; and since it has no code
-    // of the commands, `toolplane --version` is fast.
+    // `cli/main.ts` loads this chunk before it checks the version of Node, so it has no newer syntax. It contains no
+    // command, so that `toolplane --version` is fast.
     { name: 'boot', test: /\/src\/(?:entry\/version|cli\/output\/output-errors)\.ts$/, priority: 3 },
-    // The package exports load this before anything else.
+    // The package exports load this chunk before all others.
     { name: 'require-node', test: /\/src\/entry\/require-node\.ts$/, priority: 2 },
     {
       debugName: 'start',
@@ -35,14 +35,14 @@ export function chunkGroups(): CodeSplittingGroup[] {
         return starts.length > 0 ? starts.join('-') : null;
       },
       priority: 1,
-      // What a module imports is loaded by at least the same starts: it is in this chunk or in one that this chunk
+      // The imports of a module are loaded by at least the same starts: they are in this chunk or in one that this chunk
       // imports, never in one that imports this chunk.
       includeDependenciesRecursively: false,
     },
   ];
 }
 
-/** The module and all that it imports statically. */
+/** The module and all its static imports, recursively. */
 function staticClosure(start: string, context: ChunkingContext): ReadonlySet<string> {
   if (context.getModuleInfo(start) === null)
     throw new Error(`${start} is listed in ${import.meta.filename} and does not exist`);

@@ -1,7 +1,7 @@
 import { globSync, readFileSync, rmSync } from 'node:fs';
 import { posix } from 'node:path';
 
-/** The declarations that the package exports point at. */
+/** The declarations of the package exports. */
 const ENTRIES = ['entry/index.d.ts', 'entry/host.d.ts', 'entry/testing.d.ts'];
 
 /** Deletes the declarations below `directory` that no exported declaration needs. */
@@ -12,7 +12,7 @@ export function pruneDeclarations(directory: string): void {
   }
 }
 
-/** The declarations that the entries lead to, and the packages whose types these import. */
+/** The declarations that the entries import, and the packages whose types they import. */
 export function reachableDeclarations(directory: string): { files: Set<string>; packages: Set<string> } {
   const files = new Set(ENTRIES);
   const packages = new Set<string>();

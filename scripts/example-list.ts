@@ -3,13 +3,13 @@ export type Example = {
   readonly name: string;
   /** `cli` needs the peers of `interop/` and a build; `nothing` runs after `npm ci`. */
   readonly needs: 'nothing' | 'cli';
-  /** Shows something when a real model answers too. */
+  /** Also works with a real model. */
   readonly isLive?: true;
-  /** What it prints differs from run to run, so it is not compared with `examples/output/`. */
+  /** The output differs between runs, so it is not compared with `examples/output/`. */
   readonly isVarying?: true;
 };
 
-/** In the order a newcomer reads them. */
+/** In reading order. */
 export const EXAMPLES: readonly Example[] = [
   { name: 'demo', needs: 'nothing' },
   { name: 'quick-start', needs: 'nothing' },
@@ -49,7 +49,7 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'errors', needs: 'nothing' },
 ];
 
-/** Files of `examples/` that the examples use and that show nothing by themselves. */
+/** Files of `examples/` that examples import. */
 export const SUPPORT = [
   'agent.ts',
   'loopback-model.ts',

@@ -10,16 +10,16 @@ import { ROOT } from './step.ts';
 export type ExampleRun = { isDone: boolean; stdout: string; stderr: string; ms: number };
 
 export type ExampleSetting = {
-  /** `sources` needs no build; `build` is what a user installs. */
+  /** `sources` needs no build; `build` runs the installed package. */
   readonly on: 'sources' | 'build';
-  /** Variables of the environment to set, or to remove where undefined. */
+  /** Environment variables to set, or to remove if undefined. */
   readonly env?: Record<string, string | undefined>;
 };
 
-/** Ample for the slowest example on a busy machine. */
+/** Enough for the slowest example on a busy machine. */
 const LIMIT_MS = 60_000;
 
-/** Runs one example as a process of its own, with a home for its sessions that goes with it. */
+/** Runs one example in its own process with a temporary home directory. */
 export async function runExample({ name }: Example, { on, env = {} }: ExampleSetting): Promise<ExampleRun> {
   const home = mkdtempSync(join(tmpdir(), 'toolplane-home-'));
   const started = performance.now();
@@ -40,7 +40,7 @@ export async function runExample({ name }: Example, { on, env = {} }: ExampleSet
   return { isDone: code === 0, stdout, stderr, ms: Math.round(performance.now() - started) };
 }
 
-/** What the example is known to print; pages show it as it is. */
+/** The recorded output of the example, which pages include unchanged. */
 export function knownOutput(name: string): string | undefined {
   const path = outputPath(name);
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
@@ -50,7 +50,7 @@ export function outputPath(name: string): string {
   return `${ROOT}examples/output/${name}.txt`;
 }
 
-/** Nothing of the caller's terminal or debugging shows in what is printed. */
+/** The output does not depend on the caller's terminal or debug settings. */
 const PLAIN = {
   NO_COLOR: '1',
   FORCE_COLOR: undefined,

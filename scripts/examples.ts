@@ -1,4 +1,4 @@
-// npm run examples: every example, on the build a user would install. `-- --update` records what they print.
+// npm run examples: runs every example on the built package. `-- --update` records the output.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { EXAMPLES, type Example } from './example-list.ts';
@@ -37,5 +37,5 @@ function faultOf({ name, isVarying }: Example, run: ExampleRun): string | undefi
     writeFileSync(outputPath(name), run.stdout);
   }
   if (run.stdout === knownOutput(name)) return undefined;
-  return `it printed something else than examples/output/${name}.txt (npm run examples -- --update records it):`;
+  return `the output differs from examples/output/${name}.txt (npm run examples -- --update records it):`;
 }

@@ -34,7 +34,7 @@ if (values.json) {
   console.log(JSON.stringify([{ name: 'bash permission rules', pass: isClean, note }, ...breaches], null, 2));
 } else {
   for (const { rules, command, evidence } of report.breaches) {
-    console.log(`✗ ${rules} rules let through ${JSON.stringify(command)}: ${evidence}`);
+    console.log(`✗ ${rules} rules allowed ${JSON.stringify(command)}: ${evidence}`);
   }
   console.log(
     `seed ${seed}: ${report.commands} commands, ${report.executed} executed, ${report.breaches.length} breaches`,

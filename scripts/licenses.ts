@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { ROOT } from './step.ts';
 
-/** The licences of packages whose code is distributed with this one, as one text. */
+/** The licenses of the packages whose code is in the bundle, as one text. */
 export function licenseTexts(packages: readonly string[]): string {
   const head = `The files of this directory contain code of ${packages.length} other packages, under these licences.\n`;
   return [head, ...packages.map(licenseText)].join(`\n${'-'.repeat(80)}\n\n`);
@@ -18,7 +18,7 @@ function licenseText(name: string): string {
 
 type Manifest = { version: string; license: string; author?: string | { name: string } };
 
-/** For a package that names its licence without a copy of it. */
+/** For a package that names its license without including the text. */
 function standardText(name: string, { license, author }: Manifest): string {
   if (license !== 'MIT') throw new Error(`${name} is bundled but has no licence file to ship`);
   const holder = typeof author === 'string' ? author : (author?.name ?? `the authors of ${name}`);

@@ -1,4 +1,4 @@
-// npm run live: the examples that make sense with a real model, against one. Costs money: a key is needed.
+// npm run live: runs the live examples with a real model. Needs a key and costs money.
 import { EXAMPLES } from './example-list.ts';
 import { runExample } from './example-run.ts';
 import { buildIfStale } from './fresh-build.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { ROOT, step } from './step.ts';
 
 /**
- * Installs the third-party peers of `interop/` unless the pinned versions are there; true if they are there now.
+ * Installs the third-party peers of `interop/` unless the pinned versions are installed; returns whether they are installed now.
  * npm writes to stderr, because the callers print JSON on stdout.
  */
 export function installPeers(): boolean {

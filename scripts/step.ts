@@ -1,21 +1,21 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** The checkout, whatever the caller's working directory is. */
+/** The root directory of the project, independent of the working directory. */
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** A program of `node_modules/.bin`. */
+/** The path of a program in `node_modules/.bin`. */
 export function bin(name: string): string {
   return `${ROOT}node_modules/.bin/${name}`;
 }
 
 export type StepOptions = {
   readonly cwd?: string;
-  /** `stderr` keeps stdout free for the document of the command that runs this step. */
+  /** `stderr` leaves stdout to the JSON document of the calling command. */
   readonly output?: 'inherit' | 'stderr';
 };
 
-/** Runs one command with its output shown and its title on stderr; true if it succeeded. */
+/** Runs a command with its title on stderr and its output shown; returns whether it succeeded. */
 export function step(
   title: string,
   command: string,

@@ -1,4 +1,4 @@
-// npm test: everything. Installs what it needs, checks, tests, runs the examples, ends with the totals.
+// npm test: installs what the tests need, runs the checks, all tests and the examples, and prints the totals.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,13 +15,13 @@ const report = join(scratch, 'vitest.json');
 process.env.NODE_COMPILE_CACHE ??= join(scratch, 'compiled');
 const totals = { passed: 0, failed: 0 };
 
-/** A step that counts as one test of its own. */
+/** Counts a step as one test. */
 function counted(isDone: boolean): void {
   if (isDone) totals.passed++;
   else totals.failed++;
 }
 
-/** A command that judges by itself: each of its rows is a test, except those it does not count. */
+/** Runs a command that prints rows as JSON; each row counts as a test unless its `pass` is null. */
 async function countRows(title: string, args: readonly string[]): Promise<void> {
   const { stdout } = await output(args);
   console.log(`\n── ${title}`);
@@ -36,12 +36,12 @@ async function countRows(title: string, args: readonly string[]): Promise<void> 
     totals.passed += passed;
     totals.failed += passed === 0 ? failed.length + 1 : failed.length;
   } catch (cause) {
-    console.error(`✗ ${title} gave no rows: ${cause}`);
+    console.error(`✗ ${title} printed no rows: ${cause}`);
     totals.failed++;
   }
 }
 
-/** A command that counts as one test; what it printed is shown in one piece when it has ended. */
+/** Runs a command that counts as one test; its output is printed when it has ended. */
 async function countWhole(args: readonly string[]): Promise<void> {
   const { code, stdout } = await output(args);
   process.stdout.write(stdout);
@@ -72,10 +72,10 @@ try {
   if ((!isTested || !success) && numFailedTests === 0) totals.failed++;
   if (numPassedTests === 0) totals.failed++;
 } catch (cause) {
-  console.error(`The tests left no report: ${cause}`);
+  console.error(`cannot read the report of the tests: ${cause}`);
   totals.failed++;
 }
-// Most of what these do is wait, so they run side by side.
+// These commands mostly wait, so they run concurrently.
 await Promise.all([
   countRows('chaos', [`${ROOT}chaos/run.ts`, '--json', '--quick', '--ours']),
   countRows('conformance', [`${ROOT}conformance/run.ts`, '--json']).then(() =>
@@ -84,6 +84,7 @@ await Promise.all([
 ]);
 rmSync(scratch, { recursive: true, force: true });
 
-if (unrun.length > 0) console.log(`\nnot run, for want of Debian packages: tests of ${unrun.join(', ')}`);
+if (unrun.length > 0)
+  console.log(`\nskipped, because Debian packages are missing: tests of ${unrun.join(', ')}`);
 console.log(`\n${totals.passed} passed, ${totals.failed} failed`);
 process.exitCode = totals.failed === 0 ? 0 : 1;

@@ -1,6 +1,6 @@
 // Starts an agent process, as an SDK does, and waits until it has answered `initialize`. Argument: the command as JSON, or
-// "cli" for the real agent CLI. Each line on stdin starts one, answered by a line with what it took. All of them share one
-// home, which is deleted at the end.
+// "cli" for the real agent CLI. Each line on stdin starts one process and is answered with its figures. All processes share one
+// home directory, which is deleted at the end.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,9 +9,9 @@ import { text } from '../../test/support/model-api/model-reply.ts';
 import { openCliSandbox } from '../../test/support/real-cli.ts';
 
 export type AgentStart = {
-  /** From spawn to the answer, in milliseconds. */
+  /** Time from spawn to the response, in milliseconds. */
   ms: number;
-  /** Resident memory when the answer came, in MB; none where the system does not tell. */
+  /** Resident memory at the response, in MB; undefined without /proc. */
   memory?: number;
 };
 

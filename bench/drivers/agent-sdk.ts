@@ -6,7 +6,7 @@ type Query = AsyncIterable<Message>;
 type Server = { type: 'sdk'; name: string };
 type Tool = { name: string };
 
-/** The part of both packages that the drivers of agents use. */
+/** The part of both packages that the agent drivers use. */
 export type AgentSdk = {
   query(params: { prompt: string; options: object }): Query;
   startup(params: { options: object }): Promise<{ query(prompt: string): Query }>;
@@ -17,7 +17,7 @@ export type AgentSdk = {
     shape: Record<string, z.ZodType>,
     handler: (args: { a: number; b: number }) => Promise<{ content: { type: 'text'; text: string }[] }>,
   ): Tool;
-  /** Only ours has it. */
+  /** Only in our package. */
   AgentClient: { open(options: object): Promise<AgentClient> };
 };
 
@@ -29,7 +29,7 @@ export async function loadAgentSdk(contender: string | undefined): Promise<Agent
   return (await import(sdk)) as AgentSdk;
 }
 
-/** A server with so many tools, all of which add. */
+/** A server with `count` tools that add two numbers. */
 export async function adders(sdk: AgentSdk, contender: string | undefined, count: number): Promise<Server> {
   const { zod } = JSON.parse(contender ?? '{}') as Contender;
   const { z: schema } = (await import(zod)) as { z: typeof z };

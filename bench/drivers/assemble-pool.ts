@@ -1,5 +1,5 @@
-// Makes pools of many real tools. Arguments: the URL of `internals/pool.ts`, built, then { tools, cold, changes } as JSON: how many
-// tools there are, how often all is made anew, how often one server changes. Needs --expose-gc. Prints milliseconds.
+// Assembles pools of many real tools. Arguments: the URL of `internals/pool.ts`, built, then { tools, cold, changes } as JSON: the number
+// of tools, of assemblies from scratch, and of changes of one server. Needs --expose-gc. Prints milliseconds.
 import type * as PoolModule from '../internals/pool.ts';
 import { manyServers } from './real-tools.ts';
 
@@ -36,7 +36,7 @@ for (let round = 0; round < changes; round++) {
 }
 console.log(JSON.stringify(report));
 
-/** Until all are there and the first has been looked up. */
+/** Time until all tools are assembled and the first one is looked up. */
 function time(make: () => PoolModule.Pool): number {
   const since = performance.now();
   const pool = make();

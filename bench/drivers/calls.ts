@@ -1,5 +1,5 @@
 // Serves calls of one tool through one of the packages. Argument: the contender as JSON. Each line on stdin is a list
-// of steps as JSON, answered by a line with what both sides measured. With --expose-gc the heap is measured at each mark.
+// of steps as JSON, answered by a line with the figures of both sides. With --expose-gc the heap is measured at each mark.
 import { createInterface } from 'node:readline';
 import { readHeap } from './heap.ts';
 import { addTool, loadSdk, type UserTurn } from './sdk.ts';

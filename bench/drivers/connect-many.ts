@@ -1,12 +1,12 @@
-// Connects to many servers. Argument: { side, warm, targets, silent } as JSON. Prints the milliseconds until the last of
-// those that answer has come and its tools are listed.
+// Connects to many servers. Argument: { side, warm, targets, silent } as JSON. Prints the milliseconds until
+// every server that responds is connected and its tools are listed.
 import type * as HostPackage from 'toolplane/host';
 import { connectBare, entryOf, openCaller, type Side, type Target } from './mcp-caller.ts';
 
-/** `warm` is dialled beforehand: what the first connection of a process costs is no cost of a batch. */
+/** `warm` is connected first, so that the cost of the first connection of a process is not measured. */
 export type ConnectMany = { side: Side; warm: Target; targets: Target[]; silent: number };
 
-/** What the host dials at a time, and what an ideal batch is. */
+/** The number of servers that the host connects at a time. */
 const BATCH = 20;
 
 const { side, warm, targets, silent } = JSON.parse(process.argv[2] ?? '{}') as ConnectMany;
@@ -14,7 +14,7 @@ await (await openCaller(side, warm)).close();
 console.log(JSON.stringify(side.who === 'bare' ? await inBatches() : await throughHost(side.host)));
 process.exit(0);
 
-/** Each batch begins when the one before is through. */
+/** Connects in batches; each batch starts when the previous one is done. */
 async function inBatches(): Promise<number> {
   const since = performance.now();
   for (let first = 0; first < targets.length; first += BATCH) {
@@ -27,7 +27,7 @@ async function inBatches(): Promise<number> {
   return performance.now() - since;
 }
 
-/** The first `silent` targets never answer; the others are waited for. */
+/** Waits for all targets except the first `silent` ones, which never respond. */
 async function throughHost(url: string): Promise<number> {
   const { createHost } = (await import(url)) as typeof HostPackage;
   const names = targets.map((_, index) => `server-${index}`);

@@ -1,4 +1,4 @@
-// Wears a host out with calls and reconnects and prints what is left of them. Needs --expose-gc. Argument: { host, http,
+// Runs many calls and reconnects on a host and prints leaked memory, handles and processes. Needs --expose-gc. Argument: { host, http,
 // stdio, calls, reconnects, restarts } as JSON; restarts are reconnects of the process.
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -16,12 +16,12 @@ export type Wear = {
 };
 export type WearReport = { grownBytes: number; handles: string[]; processes: string[] };
 
-/** How long sockets and processes may take to be gone once the host is closed. */
+/** Maximum time for sockets and processes to end after the host is closed. */
 const SETTLE_MS = 1000;
 
 const wear = JSON.parse(process.argv[2] ?? '{}') as Wear;
 const { createHost } = (await import(wear.host)) as typeof HostPackage;
-// The streams of this process are made when somebody first looks at them: they are nothing the host left.
+// The streams of this process are created at their first use; they are not leaked by the host.
 void [process.stdout, process.stderr];
 const handlesBefore = process.getActiveResourcesInfo();
 const host = createHost({ mcpServers: { http: entryOf(wear.http), stdio: entryOf(wear.stdio) } });
@@ -47,7 +47,7 @@ async function use({ calls, reconnects, restarts }: Pick<Wear, 'calls' | 'reconn
   for (let n = 0; n < restarts; n++) await reconnect('stdio');
 }
 
-/** What a collection found dead may let go of more, but only once the event loop has turned. */
+/** Finalizers run in later turns of the event loop and may release more memory. */
 async function settledHeap(): Promise<number> {
   for (let turn = 0; turn < 3; turn++) {
     readHeap();
@@ -65,7 +65,7 @@ function isAnythingLeft(): boolean {
   return handlesLeft().length > 0 || children().length > 0;
 }
 
-/** What keeps the event loop alive now and did not before. */
+/** Resources that keep the event loop alive now and did not before. */
 function handlesLeft(): string[] {
   const known = [...handlesBefore];
   return process.getActiveResourcesInfo().filter((kind) => {
@@ -75,7 +75,7 @@ function handlesLeft(): string[] {
   });
 }
 
-/** Where the kernel does not tell, there is nothing to count. */
+/** Child processes; empty if the kernel does not list them. */
 function children(): string[] {
   try {
     const { pid } = process;

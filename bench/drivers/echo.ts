@@ -1,5 +1,5 @@
-// The floor under every round trip: the stand-in CLI against a driver that splits lines and sends each one back as it
-// is. Each line on stdin is a list of steps as JSON, answered by a line with the report.
+// The lower bound of a round trip: the stand-in CLI with a driver that splits lines and sends each one back unchanged.
+// Each line on stdin is a list of steps as JSON, answered by a line with the report.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { STAND_IN_CLI } from './stand-in.ts';

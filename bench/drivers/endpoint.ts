@@ -1,5 +1,5 @@
-// A model endpoint in a thread of its own, so that its work is not counted: every reply calls a tool, and the time from
-// the end of a reply to the beginning of the next request is noted.
+// A model endpoint in its own thread, so that its work is not measured. Every reply calls a tool, and the time from the
+// end of a reply to the next request is recorded.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
@@ -8,7 +8,7 @@ import { isSideRequest, parseMessagesRequest } from '../../test/support/model-ap
 import { wireEvents, wireMessage } from '../../test/support/model-api/messages-wire.ts';
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 
-/** How often it calls the tool before it says that it is enough. */
+/** The number of tool calls before the final reply. */
 const { rounds, tool } = workerData as { rounds: number; tool: string };
 
 const gaps: number[] = [];
@@ -21,17 +21,22 @@ const server = createServer(async (incoming, response) => {
   if (incoming.url?.includes('count_tokens') || !request) {
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":10}');
   } else if (isSideRequest(request)) {
-    say(response, request.model, 0, text('{"title":"Side request"}'));
+    reply(response, request.model, 0, text('{"title":"Side request"}'));
   } else {
     gaps.push(arrivedAt - repliedAt);
     replies += 1;
-    const reply = replies > rounds ? text('Enough.') : toolUse(tool, { a: replies, b: 40 });
-    say(response, request.model, replies, reply);
+    const content = replies > rounds ? text('Enough.') : toolUse(tool, { a: replies, b: 40 });
+    reply(response, request.model, replies, content);
     repliedAt = performance.now();
   }
 });
 
-function say(response: ServerResponse, model: string, n: number, { blocks }: ReturnType<typeof text>): void {
+function reply(
+  response: ServerResponse,
+  model: string,
+  n: number,
+  { blocks }: ReturnType<typeof text>,
+): void {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'request-id': `req_${n}` });
   const events = wireEvents(wireMessage(n, model, blocks), blocks);
   response.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));

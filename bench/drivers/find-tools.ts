@@ -1,4 +1,4 @@
-// Asks a search for needs. Arguments: the URL of `internals/pool.ts`, built, then { file } as JSON: the needs and what is expected.
+// Runs queries against the tool search. Arguments: the URL of the built `internals/pool.ts`, then { file } as JSON: the queries and the expected tools.
 import type * as PoolModule from '../internals/pool.ts';
 import { readNeeds } from '../needs.ts';
 import { realServers } from './real-tools.ts';
@@ -8,7 +8,7 @@ type Hits = { count: number; at5: number; at10: number };
 export type FindReport = Hits & {
   tools: number;
   kinds: (Hits & { kind: string })[];
-  /** Of all definitions' tokens: what a search and five tools take; `all` is told. */
+  /** Tokens of a search and five tools as a share of all definitions; `all` is the text for the total. */
   sent: { mean: number; most: number; all: string };
 };
 
@@ -47,7 +47,7 @@ const report: FindReport = {
 };
 console.log(JSON.stringify(report));
 
-/** Four bytes of compact JSON each. */
+/** Estimates four bytes of compact JSON per token. */
 function tokens({
   name,
   description,

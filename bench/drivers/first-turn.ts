@@ -1,4 +1,4 @@
-// How long a query takes to its first sign of life. Arguments: the contender as JSON, and "own" for our host in this
+// Measures the time from query() to its first message. Arguments: the contender as JSON, and "own" for our host in this
 // process with a scripted model, or "cli" for a real agent CLI. Prints { warm, second } or { init }, in milliseconds.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const [, , contender, agent] = process.argv;
 const sdk = await loadAgentSdk(contender);
 console.log(JSON.stringify(JSON.parse(agent ?? '""') === 'cli' ? await startCli() : await startOwn()));
 
-/** From the call to the first request of the model, of which programs that want partial messages are told. */
+/** Time from the call to the first model request, which is reported with partial messages. */
 async function startOwn(): Promise<OwnFirstTurn> {
   const file = join(mkdtempSync(join(tmpdir(), 'script-')), 'replies.json');
   writeFileSync(file, JSON.stringify(['Hello.']));
@@ -43,7 +43,7 @@ async function startCli(): Promise<CliFirstTurn> {
   return { init: await timeTo('init', () => sdk.query({ prompt: 'hi', options })) };
 }
 
-/** To the first message whose subtype or status is this. */
+/** Time to the first message with this subtype or status. */
 async function timeTo(word: string, start: () => AsyncIterable<Message>): Promise<number> {
   const since = performance.now();
   let first: number | undefined;

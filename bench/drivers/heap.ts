@@ -1,7 +1,7 @@
-/** The heap in use, in bytes; with --expose-gc, of what is still reachable. */
+/** The heap in use, in bytes; with --expose-gc, only reachable objects. */
 export function readHeap(): number {
   const { gc } = globalThis;
-  // One pass frees what held the rest: weak references and finalisers need more.
+  // Weak references and finalizers need more than one pass.
   for (let pass = 0; gc && pass < 4; pass++) gc();
   return process.memoryUsage().heapUsed;
 }

@@ -1,4 +1,4 @@
-// Holds many connections that do nothing and prints what one weighs on the heap, in bytes. Needs --expose-gc.
+// Opens many idle connections and prints the heap use of one, in bytes. Needs --expose-gc.
 // Argument: { side, warm, targets } as JSON.
 import type * as HostPackage from 'toolplane/host';
 import type { ConnectMany } from './connect-many.ts';
@@ -30,6 +30,6 @@ async function hold(): Promise<{ close(): Promise<unknown> }> {
   const host = createHost({ mcpServers: Object.fromEntries(entries) });
   await host.ready();
   const { length } = await host.listTools();
-  if (length !== targets.length) throw new Error(`${length} of ${targets.length} came`);
+  if (length !== targets.length) throw new Error(`${length} of ${targets.length} servers connected`);
   return host;
 }

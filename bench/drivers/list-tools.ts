@@ -1,4 +1,4 @@
-// Lists the tools of one server again and again over one connection, through our host or through the bare client.
+// Lists the tools of one server repeatedly over one connection, through the host or the SDK's own client.
 // Arguments: the side and the target as JSON. Each line on stdin is answered with the milliseconds of one listing.
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { connectBare, entryOf, type Side, type Target } from './mcp-caller.ts';
 type Listed = readonly { name: string; description?: string | undefined }[];
 type Lister = { list(): Promise<Listed>; close(): Promise<void> };
 
-/** The host asks again only for a list that holds no longer, and for none more than once a second. */
+/** The host requests a list again only after it expires, and at most once a second. */
 const PAUSE_MS = 1_100;
 const TOOLS = 1_000;
 

@@ -1,9 +1,9 @@
-// Reads a configuration of many servers in a process of its own, first and again.
+// Reads a configuration of many servers in a new process, once and repeatedly.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as Config from '../internals/config.ts';
 
-/** What is to be read, and how often after the first time. */
+/** The number of servers, and of reads after the first one. */
 export type LoadTask = {
   /** The URL of `internals/config.ts`, built. */
   config: string;
@@ -12,14 +12,14 @@ export type LoadTask = {
 };
 
 export type LoadReport = {
-  /** Importing the module, in ms. */
+  /** Time to import the module, in milliseconds. */
   importing: number;
-  /** Reading for the first time. */
+  /** Time of the first read. */
   first: number;
   again: number[];
-  /** The same files by `readFileSync` and `JSON.parse` alone. */
+  /** Times of `readFileSync` and `JSON.parse` on the same files. */
   floor: number[];
-  /** How many are ready to be started. */
+  /** The number of servers that may be started. */
   ready: number;
 };
 
@@ -56,10 +56,10 @@ async function measure(): Promise<LoadReport> {
   const { configContext, readConfiguration, decideServers }: typeof Config = await import(task.config);
   const importing = performance.now() - begun;
   const around = { cwd: project, env: { TOOLPLANE_HOME: home }, userHome: place, platform: process.platform };
-  const world = configContext(around);
+  const context = configContext(around);
   const since = performance.now();
-  const read = async () => (await readConfiguration(world)).merged.servers;
-  // Nobody has approved anything yet, so what lies in the project waits; what is read is the same.
+  const read = async () => (await readConfiguration(context)).merged.servers;
+  // Project servers are not approved yet; the same files are read.
   const servers = await read();
   const first = performance.now() - since;
   const unapproved = servers.filter(({ verdict }) => verdict.kind === 'pending').map((it) => it.written);

@@ -3,11 +3,11 @@ import { realServers } from './real-tools.ts';
 const TOOLS = 1_000;
 
 /**
- * The answers of a server with many real tools on one page. Its list holds for no time, and its first tool is another
- * each time: nobody who lists can do with what was listed before.
+ * The responses of a server with many real tools on one page. The list expires immediately and its first tool changes
+ * every time, so that clients cannot use a cached list.
  */
 export function longList(): (message: { id?: number | string; method?: string }) => string | undefined {
-  // A name and a schema that every client takes.
+  // Names and schemas that every client accepts.
   const all = realServers().flatMap(([server, tools]) =>
     tools.map((tool) => ({ ...tool, name: `${server}_${tool.name}` })),
   );

@@ -1,5 +1,5 @@
-// Many agents at once in one process, each with a tool of its own that its scripted model calls. Arguments: the
-// contender as JSON, and how many. Needs --expose-gc. Prints { bytes, failures }: heap per idle agent.
+// Runs many agents in one process, each with its own tool that its scripted model calls. Arguments: the contender as
+// JSON, and the number of agents. Needs --expose-gc. Prints { bytes, failures }: heap per idle agent.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

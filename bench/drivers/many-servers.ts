@@ -1,4 +1,4 @@
-// Attaches many servers to one query and prints what they weigh. Needs --expose-gc.
+// Attaches many servers to one query and prints their heap use. Needs --expose-gc.
 // Arguments: the contender as JSON, the number of servers, the tools of each.
 import { readHeap } from './heap.ts';
 import { addTool, loadSdk, type Shape } from './sdk.ts';
@@ -6,9 +6,9 @@ import { STAND_IN_CLI } from './stand-in.ts';
 import { type StandInReport, stepsPrompt } from './steps.ts';
 
 export type ManyServersReport = StandInReport['handshake'] & {
-  /** What the user's own zod shapes weigh before any server exists. */
+  /** Heap use of the zod shapes before any server exists. */
   shapesBytes: number;
-  /** What shapes, servers and the running query weigh together. */
+  /** Heap use of shapes, servers and the running query. */
   wholeBytes: number;
 };
 
@@ -16,7 +16,7 @@ const [, , contender, serverCount, toolCount] = process.argv;
 const { sdk, z } = await loadSdk(contender);
 const makeShape = (): Shape => ({ a: z.number(), b: z.number() });
 
-// What the first of everything costs is no cost of a server.
+// One-time costs are not measured.
 await attach('warm-up', [[makeShape()]]);
 const before = readHeap();
 const shapes = Array.from({ length: Number(serverCount) }, () =>

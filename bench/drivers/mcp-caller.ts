@@ -1,19 +1,19 @@
 import type { Client } from '@modelcontextprotocol/client';
 import type * as HostPackage from 'toolplane/host';
 
-/** Who calls: our host as it was built, or the SDK's own client. */
+/** The caller: the built host, or the SDK's own client. */
 export type Side = { who: 'host'; host: string } | { who: 'bare' };
 
 /** A plain HTTP request without any client. */
 export type RawSide = { who: 'raw' };
 
-/** Where the tiny server is: a URL, or a script to run. */
+/** The minimal server: a URL, or a script to run. */
 export type Target = { url: string } | { script: string };
 
-/** The one tool of the tiny servers, and the end. */
+/** Calls the one tool of a minimal server. */
 export type Caller = { call(n: number): Promise<unknown>; close(): Promise<void> };
 
-/** Connects one side to one tiny server. */
+/** Connects one side to one minimal server. */
 export async function openCaller(side: Side | RawSide, target: Target): Promise<Caller> {
   if (side.who === 'bare') {
     const client = await connectBare(target);
@@ -29,9 +29,9 @@ export async function openCaller(side: Side | RawSide, target: Target): Promise<
   return { call: (n) => host.callTool('tiny', 'say', { n }), close: () => host.close() };
 }
 
-/** Requests by undici alone: no protocol is negotiated, nothing is checked but the status. */
+/** Sends requests by undici without protocol negotiation; only the status is checked. */
 async function openRaw(target: Target): Promise<Caller> {
-  if (!('url' in target)) throw new Error('a raw request goes to a URL');
+  if (!('url' in target)) throw new Error('a raw request needs a URL');
   const { Agent, request } = await import('undici');
   const dispatcher = new Agent();
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
@@ -47,21 +47,21 @@ async function openRaw(target: Target): Promise<Caller> {
   };
 }
 
-/** A tiny server as the host's entry for it. */
+/** The host's entry for a minimal server. */
 export function entryOf(target: Target): HostPackage.HostServerEntry {
   return 'url' in target
     ? { type: 'http', url: target.url }
     : { command: process.execPath, args: [target.script] };
 }
 
-/** The client and the transports people write by hand; it asks which protocol is spoken, as the host does. */
+/** The SDK's own client with its transports; over HTTP it negotiates the protocol version, as the host does. */
 export async function connectBare(target: Target): Promise<Client> {
   const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
   const isHttp = 'url' in target;
   const client = new Client(
     { name: 'bare', version: '1.0.0' },
-    // On stdio asking would start a second process.
+    // On stdio, negotiation would start a second process.
     isHttp ? { versionNegotiation: { mode: 'auto' } } : {},
   );
   await client.connect(

@@ -1,10 +1,10 @@
-// Calls a tool of a tiny server, through our host, the bare client or no client. Arguments: the side and the target as JSON.
+// Calls a tool of a minimal server through the host, the SDK's own client or no client. Arguments: the side and the target as JSON.
 // Each line on stdin is a list of loads as JSON, answered by a line with a figure for each.
 import { createInterface } from 'node:readline';
 import { median } from '../median.ts';
 import { type Caller, openCaller, type RawSide, type Side, type Target } from './mcp-caller.ts';
 
-/** One at a time gives the p50 in microseconds; several at once give calls a second. */
+/** With one call in flight the figure is the p50 in microseconds, with several it is calls per second. */
 export type Load = { calls: number; inFlight: number };
 
 const [side, target] = process.argv.slice(2).map((arg) => JSON.parse(arg)) as [Side | RawSide, Target];

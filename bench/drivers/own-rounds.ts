@@ -1,5 +1,5 @@
-// The host's own work for one tool round: a scripted model in this process calls a tool of the program again and again.
-// Arguments: the contender as JSON, and how many tools there are. Prints milliseconds a round.
+// The host's own work for one tool round: a scripted model in this process calls a tool of the program repeatedly.
+// Arguments: the contender as JSON, and the number of tools. Prints milliseconds per round.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

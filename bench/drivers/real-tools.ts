@@ -4,7 +4,7 @@ import type { ListedTool } from '../../src/protocol/mcp.ts';
 const DIRECTORY = new URL('../../data/tool-catalogue/', import.meta.url);
 const OTHERS = ['index.json', 'queries.json', 'unseen-queries.json'];
 
-/** The lists of real servers, by a short name. */
+/** The tool lists of real servers, by a short name. */
 export function realServers(): [server: string, tools: ListedTool[]][] {
   const files = readdirSync(DIRECTORY).filter((file) => file.endsWith('.json') && !OTHERS.includes(file));
   return files.map((file) => {
@@ -13,7 +13,7 @@ export function realServers(): [server: string, tools: ListedTool[]][] {
   });
 }
 
-/** So many tools of real servers, again under other names when there are no more; objects of their own each time. */
+/** `count` tools of real servers; servers are repeated under other names as needed. Every call returns new objects. */
 export function manyServers(count: number): Map<string, ListedTool[]> {
   const servers = new Map<string, ListedTool[]>();
   let missing = count;

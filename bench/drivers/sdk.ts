@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Contender } from '../contenders.ts';
 
-/** The part both packages share, as far as the drivers use it. */
+/** The part of both packages that the drivers use. */
 export type Sdk = {
   query(params: {
     prompt: string | AsyncIterable<UserTurn>;
@@ -14,7 +14,7 @@ export type Sdk = {
 export type Shape = Record<string, z.ZodType>;
 export type Zod = Pick<typeof z, 'number'>;
 type Message = { type: string; subtype?: string; name?: string; result?: string };
-/** A message of the user, as both packages take it in a stream. */
+/** A user message in a stream, as both packages accept it. */
 export type UserTurn = {
   type: 'user';
   message: { role: 'user'; content: string };

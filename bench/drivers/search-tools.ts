@@ -1,5 +1,5 @@
-// Searches many real tools. Arguments: the URL of `internals/pool.ts`, built, then { tools, searches } as JSON: how many tools there
-// are, and how many searches are timed. Needs --expose-gc. Prints milliseconds and bytes.
+// Searches many real tools. Arguments: the URL of `internals/pool.ts`, built, then { tools, searches } as JSON: the number of
+// tools and of timed searches. Needs --expose-gc. Prints milliseconds and bytes.
 import { setImmediate } from 'node:timers/promises';
 import type * as PoolModule from '../internals/pool.ts';
 import { readNeeds } from '../needs.ts';
@@ -36,12 +36,12 @@ for (let round = -needs.length; round < task.searches; round++) {
   const since = performance.now();
   const found = await index.search({ text: query });
   if (round >= 0) searches.push(performance.now() - since);
-  if (found.length === 0) throw new Error(`nothing was found for "${query}"`);
+  if (found.length === 0) throw new Error(`no result for "${query}"`);
 }
 const report: SearchReport = { searches, indexMs, longestWait, bytes };
 console.log(JSON.stringify(report));
 
-/** What is reachable: numbers of an index are in buffers beside the heap. */
+/** Reachable bytes; an index stores numbers in buffers outside the heap. */
 function held(): number {
   for (let pass = 0; pass < 4; pass++) globalThis.gc?.();
   const { heapUsed, arrayBuffers } = process.memoryUsage();

@@ -1,4 +1,4 @@
-/** What the stand-in CLI is told to do, in order. Named steps are measured and reported under their name. */
+/** A step of the stand-in CLI. Named steps are measured and reported by name. */
 export type Step =
   | { kind: 'verify'; calls: number }
   | { kind: 'sequential'; calls: number; name: string }
@@ -7,11 +7,11 @@ export type Step =
 
 export type StandInReport = {
   handshake: { servers: number; manifests: number; roundTrips: number };
-  /** Median round trip in microseconds for sequential steps, calls a second for parallel ones. */
+  /** Median round trip in microseconds for sequential steps, calls per second for parallel ones. */
   measured: Record<string, number>;
 };
 
-/** The text of the prompt that carries the steps to the stand-in. */
+/** The prompt that passes the steps to the stand-in. */
 export function stepsPrompt(steps: readonly Step[]): string {
   return JSON.stringify({ steps });
 }

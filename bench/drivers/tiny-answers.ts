@@ -1,10 +1,10 @@
-/** What the tiny servers read of a message. */
+/** The fields that the minimal servers read of a message. */
 export type Incoming = { id?: number | string; method?: string; params?: { arguments?: { n?: number } } };
 
-/** The answer of a server with one tool that says its number back, as JSON; nothing to a notification. */
+/** The JSON response of a server with one tool that echoes a number; undefined for a notification. */
 export function answer({ id, method, params }: Incoming): string | undefined {
   if (id === undefined) return undefined;
-  // First what is measured; numbers need no escaping.
+  // The measured request first; numbers need no escaping.
   if (method === 'tools/call') {
     const text = `{"content":[{"type":"text","text":"${Number(params?.arguments?.n)}"}]}`;
     return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`;

@@ -1,6 +1,6 @@
-// MCP servers over HTTP that answer with plain JSON and do as little as possible, each on a port of its own. Argument:
-// { count, delayMs, hung } as JSON: how many there are, how long each takes for every request, and how many more of
-// them never answer. The first line on stdin is answered with their URLs, the hung ones first.
+// Minimal MCP servers over HTTP that respond with plain JSON, each on its own port. Argument: { count, delayMs, hung }
+// as JSON: the number of servers, the delay of every response, and the number of additional servers that never respond.
+// The first line on stdin is answered with their URLs, the hung ones first.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -43,7 +43,7 @@ function reply({ method }: IncomingMessage, response: ServerResponse, body: stri
     response.writeHead(method === 'DELETE' ? 200 : 405).end();
     return;
   }
-  const said = answer(JSON.parse(body) as Incoming);
-  if (said === undefined) response.writeHead(202).end();
-  else response.writeHead(200, { ...HEADERS, 'content-length': said.length }).end(said);
+  const text = answer(JSON.parse(body) as Incoming);
+  if (text === undefined) response.writeHead(202).end();
+  else response.writeHead(200, { ...HEADERS, 'content-length': text.length }).end(text);
 }

@@ -1,5 +1,5 @@
-// How long an agent takes from the end of a model's reply that calls a tool of the program to its next request. Arguments: the
-// contender as JSON, "own" or "cli", and how many tools there are. Prints the median in milliseconds.
+// Measures the time from the end of a model's reply with a tool call to the next model request. Arguments: the
+// contender as JSON, "own" or "cli", and the number of tools. Prints the median in milliseconds.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { openCliSandbox } from '../../test/support/real-cli.ts';

@@ -10,7 +10,7 @@ const ROUNDS = { quick: 3, default: 7, full: 11 };
 const AGENTS = 200;
 const TOOLS = 1_000;
 
-/** Our own host beside a real agent CLI. */
+/** The built-in agent compared with the real agent CLI. */
 export async function agent(context: GroupContext): Promise<Row[]> {
   return [
     ...(await measureStart(context)),

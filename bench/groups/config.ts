@@ -8,7 +8,7 @@ const SERVERS = 500;
 const PROCESSES = { quick: 5, default: 15, full: 31 };
 const AGAIN = 20;
 
-/** How long it takes to know what is configured: a process that has just begun, and one that reads a change. */
+/** Time to load the configuration: in a new process, and again after a change. */
 export async function config({ effort, lab, packageDir, progress }: GroupContext): Promise<Row[]> {
   const task: LoadTask = { config: internals(packageDir, 'config'), servers: SERVERS, again: AGAIN };
   const reports: LoadReport[] = [];

@@ -5,7 +5,7 @@ import { measureLatency } from './control/latency.ts';
 import { measureManyServers } from './control/many-servers.ts';
 import { measureThroughput } from './control/throughput.ts';
 
-/** Tool calls through the control channel, beside the official SDK on the same stand-in CLI. */
+/** Tool calls through the control channel, compared with the official SDK on the same stand-in CLI. */
 export async function control(context: GroupContext): Promise<Row[]> {
   return [
     ...(await measureThroughput(context)),

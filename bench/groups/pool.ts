@@ -3,7 +3,7 @@ import type { Row } from '../row.ts';
 import { measureAssembly } from './pool/assembly.ts';
 import { measureListing } from './pool/listing.ts';
 
-/** The tools of many servers as one list: how fast it is made, and how fast a long list is read. */
+/** The tool pool of many servers: assembly, and listing of many tools. */
 export async function pool(context: GroupContext): Promise<Row[]> {
   return [...(await measureAssembly(context)), ...(await measureListing(context))];
 }

@@ -9,7 +9,7 @@ import { compare, type Row } from '../row.ts';
 
 const ROUNDS = { quick: 5, default: 21, full: 31 };
 
-/** How long a fresh process takes to load the package, to run the command, and to be ready as an agent. */
+/** Start times of a new process: importing the package, running the command, and starting the agent. */
 export async function start(context: GroupContext): Promise<Row[]> {
   return [
     ...(await measureImport(context)),
@@ -69,7 +69,7 @@ async function measureCommandLine(context: GroupContext): Promise<Row[]> {
   ];
 }
 
-/** The agent as a process, beside the real CLI: each has started once before in the home that it starts in. */
+/** The agent process compared with the real CLI; each has started once before in its home directory. */
 async function measureAgentProcess({
   effort,
   lab,

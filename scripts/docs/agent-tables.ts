@@ -18,7 +18,7 @@ import { table } from './markdown-table.ts';
 const PROGRAM = createProgram();
 await loadAll(PROGRAM);
 
-/** What the pages about Toolplane's own agent are made of: its tables, and what its deciders say. */
+/** Generators of tables for the pages about Toolplane's own agent. */
 export const AGENT_TABLES: Readonly<Record<string, () => string>> = {
   'agent-flags': agentFlags,
   'built-in-tools': builtInTools,
@@ -51,7 +51,7 @@ function fateOf(use: FlagUse): string {
   }
 }
 
-/** The first sentence of what the model is told. */
+/** Shows the first sentence of each tool description. */
 function builtInTools(): string {
   const rows = BUILT_INS.map(({ listed: { name, description = '', annotations }, uriMember }) => {
     const ifReading =
@@ -61,7 +61,7 @@ function builtInTools(): string {
   return table(['tool', 'description', 'requires approval'], rows);
 }
 
-/** Those that are only known by another name are left out, as in `--help`. */
+/** Hidden commands are omitted, as in `--help`. */
 function mcpCommands(): string {
   const mcp = PROGRAM.commands.find((command) => command.name() === 'mcp');
   if (!mcp) throw new Error('there is no command mcp');
@@ -125,7 +125,7 @@ const WORKSPACE: Workspace = { cwd: '/home/ada/shop', home: '/home/ada', directo
 const READS: ToolAnnotations = { readOnlyHint: true };
 const NOTES: ToolCall = { name: 'mcp__notes__list', server: 'notes', tool: 'list', input: {} };
 
-/** Calls that no rule speaks about, one a column. */
+/** Calls that match no rule, one per column. */
 const UNRULED: readonly (readonly [string, ToolCall, ToolAnnotations, 'trusted' | 'untrusted'])[] = [
   ['`Read`, `Glob`, `Grep` inside', { name: 'Read', input: { file_path: 'a.ts' } }, READS, 'trusted'],
   ['outside', { name: 'Read', input: { file_path: '/etc/hosts' } }, READS, 'trusted'],
@@ -137,7 +137,7 @@ const UNRULED: readonly (readonly [string, ToolCall, ToolAnnotations, 'trusted' 
   ['any other tool', NOTES, {}, 'trusted'],
 ];
 
-/** What each mode makes of them, as `decide()` says. */
+/** The decision of `decide()` for each call and mode. */
 function permissionModes(): string {
   const rows = PERMISSION_MODES.map((mode) => [
     `\`${mode}\``,
@@ -166,7 +166,7 @@ const mcp = (server: string, tool: string): ToolCall => ({
   input: {},
 });
 
-/** Rules as people write them, each with calls to try it on. */
+/** Example rules, each with calls to match. */
 const TRIED: readonly (readonly [string, readonly (readonly [string, ToolCall])[]])[] = [
   ['Bash', [['`ls`', bash('ls')]]],
   [
@@ -246,7 +246,7 @@ const TRIED: readonly (readonly [string, readonly (readonly [string, ToolCall])[
   ],
 ];
 
-/** Each rule as an allow rule, tried on its calls. */
+/** Matches each rule against its calls. */
 function permissionRules(): string {
   const rows = TRIED.map(([text, calls]) => {
     const parsed = parseRule(text, 'allow', 'cliArg');

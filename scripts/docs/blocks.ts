@@ -35,7 +35,8 @@ const MAKE: Record<Kind, (what: string) => string | Promise<string>> = {
   },
   generated(what) {
     const make = GENERATED[what];
-    if (!make) throw new Error(`nothing generates ${what}; known are ${Object.keys(GENERATED).join(', ')}`);
+    if (!make)
+      throw new Error(`unknown generated block ${what} (known: ${Object.keys(GENERATED).join(', ')})`);
     return make();
   },
 };

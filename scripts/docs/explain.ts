@@ -10,7 +10,7 @@ import { readConfiguration } from '../../src/config/configuration.ts';
 import { cachePath, writeCache } from '../../src/config/sources/connectors.ts';
 import { type ExplainSetUp, SET_UPS } from './explain-set-ups.ts';
 
-/** Every set-up with its files, the command and what it prints. */
+/** Renders every set-up with its files, the command and its output. */
 export async function explainSetUps(): Promise<string> {
   const sections: string[] = [];
   for (const [at, setUp] of SET_UPS.entries()) {
@@ -34,15 +34,15 @@ export async function explainSetUps(): Promise<string> {
   return sections.join('\n\n');
 }
 
-/** A project, a home and a directory of those who run the machine, of its own. */
+/** Temporary directories for a project, a home and managed configuration. */
 export type ExplainPlace = Disposable & {
   readonly project: string;
   readonly world: ConfigContext;
-  /** What a process of its own is given. */
+  /** The environment of a process. */
   readonly env: Readonly<Record<string, string>>;
-  /** Where a path of a set-up lies. */
+  /** The real path of a path in a set-up. */
   at(path: string): string;
-  /** The text without what is only so on this machine. */
+  /** The text without paths of this machine. */
   neutral(text: string): string;
 };
 
@@ -73,7 +73,7 @@ export function explainPlace(): ExplainPlace {
       text
         .replaceAll(`, ${join(system, 'managed-mcp.json')}`, '')
         .replaceAll(`${join(system, 'managed-mcp.json')}, `, '')
-        // As long as what stands for it, so that columns stay columns.
+        // The replacement has the same length, so that columns stay aligned.
         .replaceAll('~/machine-wide', '/etc/toolplane')
         .replaceAll(project, '<project>')
         .replaceAll(person, '~'),
@@ -81,7 +81,7 @@ export function explainPlace(): ExplainPlace {
   };
 }
 
-/** Writes the files; what was approved is approved before it changes. */
+/** Writes the files; approvals are made before the content changes. */
 export async function prepare(
   { files, approved = {}, catalogues = {} }: ExplainSetUp,
   place: ExplainPlace,
@@ -107,7 +107,7 @@ function write(files: Readonly<Record<string, string>>, place: ExplainPlace): vo
   }
 }
 
-/** The same as the command prints, without a process. */
+/** The output of the command, without starting a process. */
 async function answerOf({ args }: ExplainSetUp, world: ConfigContext): Promise<string> {
   const [about, name] = args as [ExplainRequest['about'], string];
   const request: ExplainRequest = { about, name, wanted: {}, connects: false, format: 'text' };

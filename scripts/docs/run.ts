@@ -1,4 +1,4 @@
-// npm run docs: brings the made parts of every page up to date. `-- --check` only says which are stale.
+// npm run docs: updates the generated parts of every page. `-- --check` only lists outdated pages.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { ROOT } from '../step.ts';
@@ -11,8 +11,8 @@ for (const page of PAGES) {
   const written = readFileSync(`${ROOT}${page}`, 'utf8');
   const made = await renderPage(written);
   if (made === written) continue;
-  console.log(`${values.check ? 'stale' : 'updated'}: ${page}`);
+  console.log(`${values.check ? 'outdated' : 'updated'}: ${page}`);
   if (values.check) process.exitCode = 1;
   else writeFileSync(`${ROOT}${page}`, made);
 }
-if (process.exitCode) console.error('Bring them up to date with: npm run docs');
+if (process.exitCode) console.error('run npm run docs to update them');

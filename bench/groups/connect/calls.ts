@@ -7,8 +7,8 @@ import { interleave } from '../../rounds.ts';
 import { compare, type Row } from '../../row.ts';
 import { BARE, ourHost, RAW, STDIO, serveHttp } from './tiny-servers.ts';
 
-/** How often both sides are started anew. */
-const SITTINGS = { quick: 2, default: 4, full: 6 };
+/** The number of times that all sides are restarted. */
+const RESTARTS = { quick: 2, default: 4, full: 6 };
 const ROUNDS = { quick: 15, default: 40, full: 60 };
 const IN_FLIGHT = 64;
 
@@ -22,7 +22,7 @@ const MANY_AT_ONCE: Load = { calls: 1000, inFlight: IN_FLIGHT };
 type Transport = 'stdio' | 'http';
 type Name = 'ours' | 'bare' | 'raw';
 
-/** One tool call through the host, the bare client and a raw request: how long one takes, and how many a second there are. */
+/** Tool calls through the host, the SDK's own client and raw requests: latency and throughput. */
 export async function measureCalls(context: GroupContext): Promise<Row[]> {
   return [...(await measureStdio(context)), ...(await measureHttp(context))];
 }
@@ -57,18 +57,24 @@ async function measureHttp(context: GroupContext): Promise<Row[]> {
   ];
 }
 
-/** The median of each side over all sittings. */
+/** The median of each side over all restarts. */
 async function measure<Sides extends Partial<Record<Name, Side | RawSide>>>(
   context: GroupContext,
   transport: Transport,
   sides: Sides,
   load: Load,
 ): Promise<Record<keyof Sides, number>> {
-  const sittings = SITTINGS[context.effort];
+  const restarts = RESTARTS[context.effort];
   const figures = new Map<string, number[]>();
-  for (let sitting = 0; sitting < sittings; sitting++) {
-    context.progress(`${transport}, ${load.inFlight} in flight, sitting ${sitting + 1} of ${sittings}`);
-    const measured = await sit(context, transport, sides as Record<string, Side | RawSide>, load, sitting);
+  for (let restart = 0; restart < restarts; restart++) {
+    context.progress(`${transport}, ${load.inFlight} in flight, restart ${restart + 1} of ${restarts}`);
+    const measured = await measureOnce(
+      context,
+      transport,
+      sides as Record<string, Side | RawSide>,
+      load,
+      restart,
+    );
     for (const [name, values] of Object.entries(measured))
       figures.set(name, [...(figures.get(name) ?? []), ...values]);
   }
@@ -82,16 +88,16 @@ async function measure<Sides extends Partial<Record<Name, Side | RawSide>>>(
  * All sides stay warm and take turns. One call at a time is measured with everything on one processor, as in the group
  * `control`; many at once are left to the scheduler, since caller and server then work at the same time.
  */
-async function sit(
+async function measureOnce(
   context: GroupContext,
   transport: Transport,
   sides: Readonly<Record<string, Side | RawSide>>,
   load: Load,
-  sitting: number,
+  restart: number,
 ): Promise<Record<string, number[]>> {
   const processors = boundableProcessors();
   const isAlone = load.inFlight === 1;
-  const options = isAlone ? { processor: processors[sitting % processors.length] } : {};
+  const options = isAlone ? { processor: processors[restart % processors.length] } : {};
   await using servers = await serveHttp(context, { count: 1 }, options);
   const target: Target = transport === 'stdio' ? STDIO : (servers.targets[0] as Target);
   await using drivers = new AsyncDisposableStack();

@@ -6,7 +6,7 @@ import { BARE, ourHost, STDIO, serveHttp } from './tiny-servers.ts';
 const HTTP = { quick: 100, default: 200, full: 200 };
 const PROCESSES = { quick: 10, default: 20, full: 40 };
 
-/** What a connection weighs that nobody uses. */
+/** Heap use of an idle connection. */
 export async function measureIdle(context: GroupContext): Promise<Row[]> {
   const { effort, progress } = context;
   const count = HTTP[effort];

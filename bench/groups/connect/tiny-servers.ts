@@ -5,7 +5,7 @@ import type { TinyServers, TinyUrls } from '../../drivers/tiny-http-servers.ts';
 import type { GroupContext } from '../../group.ts';
 import type { RunOptions } from '../../lab.ts';
 
-/** The server that runs on stdio. */
+/** The minimal server on stdio. */
 export const STDIO: Target = {
   script: fileURLToPath(new URL('../../drivers/tiny-stdio-server.ts', import.meta.url)),
 };
@@ -14,12 +14,12 @@ export const BARE: Side = { who: 'bare' };
 
 export const RAW: RawSide = { who: 'raw' };
 
-/** Our host as built. */
+/** The built host. */
 export function ourHost({ packageDir }: GroupContext): Side & { who: 'host' } {
   return { who: 'host', host: pathToFileURL(join(packageDir, 'dist/entry/host.js')).href };
 }
 
-/** Servers on HTTP in a process of their own, as long as they are held; the silent ones come first. */
+/** Minimal HTTP servers in their own process until disposed of; the silent ones come first. */
 export async function serveHttp(
   { lab }: GroupContext,
   servers: TinyServers,

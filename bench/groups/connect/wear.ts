@@ -10,7 +10,7 @@ const COUNTS = {
   full: { calls: 10_000, reconnects: 900, restarts: 100 },
 };
 
-/** What calls and reconnects leave behind on the heap, and what is left of the host once it is closed. */
+/** Heap growth after many calls and reconnects, and handles and processes after the host is closed. */
 export async function measureWear(context: GroupContext): Promise<Row[]> {
   const counts = COUNTS[context.effort];
   const said = `${counted(counts.calls)} calls, ${counted(counts.reconnects + counts.restarts)} reconnects`;

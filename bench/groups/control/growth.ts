@@ -5,7 +5,7 @@ import { limit, type Row } from '../../row.ts';
 
 const CALLS = { quick: 50_000, default: 200_000, full: 1_000_000 };
 
-/** What a long conversation leaves behind on the heap. */
+/** Heap growth in a long conversation. */
 export async function measureGrowth({ effort, lab, packageDir, progress }: GroupContext): Promise<Row[]> {
   const calls = CALLS[effort];
   const counted = calls.toLocaleString('en');

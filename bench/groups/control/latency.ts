@@ -7,11 +7,11 @@ import { boundableProcessors } from '../../processors.ts';
 import { interleave } from '../../rounds.ts';
 import { compare, type Row } from '../../row.ts';
 
-/** How often the three are started anew: where code and data come to lie differs from process to process. */
-const SITTINGS = { quick: 2, default: 5, full: 5 };
+/** The number of restarts of all sides: memory layout differs between processes. */
+const RESTARTS = { quick: 2, default: 5, full: 5 };
 const ROUNDS = 60;
 
-/** The engine goes on improving code of this kind for that many calls, the less there is to do the longer. */
+/** V8 optimizes this code until about this many calls. */
 const WARM_UP: readonly Step[] = [
   { kind: 'verify', calls: 100 },
   { kind: 'parallel', calls: 5_000, inFlight: 64, name: 'warm-up in bulk' },
@@ -23,16 +23,16 @@ const CHECK: readonly Step[] = [{ kind: 'verify', calls: 100 }];
 type Side = 'ours' | 'official' | 'echo';
 
 /**
- * How long one call takes when nothing else is open. All sides are kept warm and take turns of some milliseconds, so that
- * a slow spell of the machine hits them alike. Drivers and stand-ins share a processor, another one each sitting: left
- * alone, the scheduler moves them together and apart as it likes, and waking an idle processor takes longer than the call.
+ * The latency of a call with nothing else in flight. All sides are kept warm and take turns of a few milliseconds, so
+ * that a slow phase of the machine affects all of them. Drivers and stand-ins share one processor, another one after each
+ * restart: otherwise the scheduler moves them between processors, and waking an idle processor takes longer than the call.
  */
 export async function measureLatency(context: GroupContext): Promise<Row[]> {
-  const sittings = SITTINGS[context.effort];
+  const restarts = RESTARTS[context.effort];
   const times: Record<Side, number[]> = { ours: [], official: [], echo: [] };
-  for (let sitting = 0; sitting < sittings; sitting++) {
-    context.progress(`latency, sitting ${sitting + 1} of ${sittings}`);
-    const measured = await sit(context, sitting);
+  for (let restart = 0; restart < restarts; restart++) {
+    context.progress(`latency, restart ${restart + 1} of ${restarts}`);
+    const measured = await measureOnce(context, restart);
     for (const side of SIDES) times[side].push(...measured[side]);
   }
   const echo = 'tools/call p50 against a raw line echo over the same kind of pipe (µs)';
@@ -45,14 +45,17 @@ export async function measureLatency(context: GroupContext): Promise<Row[]> {
 
 const SIDES: readonly Side[] = ['ours', 'official', 'echo'];
 
-async function sit({ lab, packageDir }: GroupContext, sitting: number): Promise<Record<Side, number[]>> {
+async function measureOnce(
+  { lab, packageDir }: GroupContext,
+  restart: number,
+): Promise<Record<Side, number[]>> {
   const { ours, official } = contenders(packageDir);
   const processors = boundableProcessors();
-  const options = { processor: processors[sitting % processors.length] };
+  const options = { processor: processors[restart % processors.length] };
   await using our = lab.converse<StandInReport>('calls', [ours], options);
   await using theirs = lab.converse<StandInReport>('calls', [official], options);
   await using floor = lab.converse<StandInReport>('echo', [], options);
-  // The echo answers always the same: there is nothing to verify.
+  // The echo has no results to verify.
   for (const side of [our, theirs]) await side.ask(WARM_UP);
   await floor.ask(WARM_UP.slice(1));
   const burst = (side: Conversation<StandInReport>) => async () =>

@@ -9,7 +9,7 @@ const TOOLS = 10;
 const HEAP_LIMIT_KB = 100;
 const ROUNDS = 3;
 
-/** What many servers on one query weigh, and what they cost before the first turn. */
+/** Heap use of many servers on one query, and their round trips before the first turn. */
 export async function measureManyServers({ lab, packageDir, progress }: GroupContext): Promise<Row[]> {
   progress(`${counted(SERVERS)} servers of ${TOOLS} tools`);
   const attach = (contender: Contender) =>
@@ -20,7 +20,7 @@ export async function measureManyServers({ lab, packageDir, progress }: GroupCon
   return [heapRow(reports, await attach(official)), handshakeRow(reports)];
 }
 
-/** The whole weight is what counts, the user's own zod shapes included; without them only if that is too much. */
+/** The heap use including the user's zod shapes; without the shapes only if the total exceeds the limit. */
 function heapRow(ours: readonly ManyServersReport[], official: ManyServersReport): Row {
   const whole = median(ours.map((report) => kilobytes(report.wholeBytes)));
   const shapes = median(ours.map((report) => kilobytes(report.shapesBytes)));
@@ -29,11 +29,11 @@ function heapRow(ours: readonly ManyServersReport[], official: ManyServersReport
     ? [whole, `${shapes.toFixed(1)} of it zod shapes`]
     : [whole - shapes, `without zod shapes; ${whole.toFixed(1)} with them`];
   const theirs = kilobytes(official.wholeBytes - (isWhole ? 0 : official.shapesBytes));
-  const name = `${counted(SERVERS)} servers x ${TOOLS} tools: heap KB a server (${what})`;
+  const name = `${counted(SERVERS)} servers x ${TOOLS} tools: heap KB per server (${what})`;
   return limit(name, value, `official: ${theirs.toFixed(1)}`, { is: '<=', limit: HEAP_LIMIT_KB });
 }
 
-/** Every server must have come with its manifest: those that had not count as round trips, being asked. */
+/** Every server must be announced with its manifest; a server without one counts as a round trip. */
 function handshakeRow(ours: readonly ManyServersReport[]): Row {
   const roundTrips = Math.max(...ours.map((report) => report.roundTrips + SERVERS - report.servers));
   const manifests = Math.min(...ours.map((report) => report.manifests));

@@ -9,7 +9,7 @@ import { compare, type Row } from '../../row.ts';
 const ROUNDS = { quick: 3, default: 9, full: 9 };
 const CALLS = { quick: 15_000, default: 60_000, full: 60_000 };
 
-/** How many calls a second go through when many are open at once, and what one costs the driver's process. */
+/** Calls per second with many in flight, and CPU time per call in the driver's process. */
 export async function measureThroughput(context: GroupContext): Promise<Row[]> {
   const { effort, lab, packageDir, progress } = context;
   const { ours, official } = contenders(packageDir);

@@ -8,7 +8,7 @@ const TOOLS = 10_000;
 const COLD = { quick: 5, default: 15, full: 31 };
 const CHANGES = { quick: 100, default: 400, full: 1_000 };
 
-/** All tools at once, and again after one server has changed. */
+/** Assembly of all tools, and again after a change of one server. */
 export async function measureAssembly({ effort, lab, packageDir, progress }: GroupContext): Promise<Row[]> {
   progress(`assembling ${TOOLS} tools`);
   const module = internals(packageDir, 'pool');
@@ -16,11 +16,11 @@ export async function measureAssembly({ effort, lab, packageDir, progress }: Gro
   const { cold, changes } = await lab.drive<AssembleReport>('assemble-pool', [module, task], {
     nodeArgs: ['--expose-gc'],
   });
-  const said = `${TOOLS.toLocaleString('en')} tools`;
-  const first = `the first of a process: ${cold[0]?.toFixed(1)}`;
+  const counted = `${TOOLS.toLocaleString('en')} tools`;
+  const first = `first in a process: ${cold[0]?.toFixed(1)}`;
   return [
-    limit(`${said}: cold assembly (ms)`, median(cold), first, { is: '<=', limit: 50 }),
-    limit(`${said}: assembly after one server's change (ms)`, median(changes), 'none', {
+    limit(`${counted}: cold assembly (ms)`, median(cold), first, { is: '<=', limit: 50 }),
+    limit(`${counted}: assembly after one server's change (ms)`, median(changes), 'none', {
       is: '<=',
       limit: 5,
     }),

@@ -8,14 +8,14 @@ import { compare, type Row } from '../../row.ts';
 import { BARE, ourHost } from '../connect/tiny-servers.ts';
 
 const ROUNDS = { quick: 8, default: 20, full: 40 };
-/** Both sides are warm before it counts. */
+/** Rounds before the measurement. */
 const WARM_UP = 4;
 
 const STDIO: Target = {
   script: fileURLToPath(new URL('../../drivers/long-list-stdio.ts', import.meta.url)),
 };
 
-/** `listTools()` of the host and of the bare client, over connections that are up. */
+/** `listTools()` of the host and of the SDK's own client, over open connections. */
 export async function measureListing(context: GroupContext): Promise<Row[]> {
   await using server = context.lab.converse<LongListUrl>('long-list-http', []);
   const { url } = await server.ask('where');

@@ -9,7 +9,7 @@ import { limit, type Row } from '../../row.ts';
 const CATALOGUE = join(ROOT, 'data/tool-catalogue');
 const OWN = [join(CATALOGUE, 'queries.json'), join(CATALOGUE, 'unseen-queries.json')];
 
-/** How often one of the expected tools is among the first, and what it costs to send the first five. */
+/** How often an expected tool is among the first results, and the token cost of the first five. */
 export async function measureFinding({ lab, packageDir, progress, queries }: GroupContext): Promise<Row[]> {
   const files = queries === undefined ? OWN.filter((file) => existsSync(file)) : [queries];
   const rows: Row[] = [];
@@ -44,7 +44,7 @@ export async function measureFinding({ lab, packageDir, progress, queries }: Gro
   return rows;
 }
 
-/** Of sending every definition. */
+/** Share of the tokens of all definitions. */
 const SHARE = { is: '<=', limit: 0.05 } as const;
 
 function percent(share: number): string {

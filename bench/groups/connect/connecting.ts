@@ -9,15 +9,15 @@ import { BARE, ourHost, serveHttp } from './tiny-servers.ts';
 const ROUNDS = { quick: 3, default: 7, full: 11 };
 const SERVERS = 100;
 const AMONG = 30;
-/** What a server takes for every request. */
+/** The response delay of a server. */
 const DELAY_MS = 50;
 
-/** Many servers at the start of a host. */
-export async function measureDialling(context: GroupContext): Promise<Row[]> {
+/** Connecting many servers at the start of a host. */
+export async function measureConnecting(context: GroupContext): Promise<Row[]> {
   return [await measureMany(context), await measureHung(context)];
 }
 
-/** Ideal are five batches of twenty bare clients: all of a batch connect and list at once, then the next batch begins. */
+/** The ideal is five batches of twenty SDK clients: a batch connects and lists concurrently, then the next one starts. */
 async function measureMany(context: GroupContext): Promise<Row> {
   const { effort, progress } = context;
   await using servers = await serveHttp(context, { count: SERVERS + 1, delayMs: DELAY_MS });
@@ -33,7 +33,7 @@ async function measureMany(context: GroupContext): Promise<Row> {
   return compare(name, median(ours), median(ideal), { is: '<=', limit: 1.3 });
 }
 
-/** The hung server is the first in line. */
+/** The hung server is the first one. */
 async function measureHung(context: GroupContext): Promise<Row> {
   const { effort, progress } = context;
   await using servers = await serveHttp(context, { count: AMONG + 1, delayMs: DELAY_MS, hung: 1 });
@@ -53,7 +53,7 @@ async function measureHung(context: GroupContext): Promise<Row> {
   return limit(name, added, `${(median(alone) / 1000).toFixed(2)} s without it`, { is: '<=', limit: 2 });
 }
 
-/** The last target is only there to be dialled beforehand. */
+/** The last target is connected first, as a warm-up. */
 function connectMany(
   context: GroupContext,
   side: Side,
