@@ -23,7 +23,7 @@ export function requirementTable(): string {
       requirement[0],
       shownBy(id, requirement, cited),
     ]);
-    return `## ${area}\n\n${table(['', 'requirement', 'shown by'], lines)}`;
+    return `## ${area}\n\n${table(['', 'requirement', 'tests or other evidence'], lines)}`;
   });
   return sections.join('\n\n');
 }
@@ -39,7 +39,7 @@ function shownBy(id: string, [, fate]: Requirement, cited: ReadonlyMap<string, s
   if (!fate) return tests;
   const how =
     'decision' in fate
-      ? `decided otherwise: ${fate.decision}`
+      ? `replaced by decision ${fate.decision}`
       : 'shownBy' in fate
         ? fate.shownBy
         : `**${fate.status}** (${fate.why})`;
