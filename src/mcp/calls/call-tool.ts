@@ -35,7 +35,7 @@ export async function callTool(
 ): Promise<Partial<CallToolResult>> {
   const { server, tool, args, timeoutMs, signal, onProgress, meta } = call;
   if (!target.isIncluded(tool)) {
-    const detail = `its entry leaves out the tool ${JSON.stringify(tool)}; change "includeTools" or "excludeTools" to use it`;
+    const detail = `its entry excludes the tool ${JSON.stringify(tool)}; change "includeTools" or "excludeTools" to use it`;
     throw new HostError('excluded', server, detail, { hasRun: 'no' });
   }
   const limits = timeLimits(tool, {
@@ -99,7 +99,7 @@ function lostError(failure: HostError, tool: string): HostError {
 function unsentError(server: string, why: string | CallRefusal, lost: HostError | undefined): HostError {
   const { code, detail } = typeof why === 'string' ? { code: 'unknown-tool' as const, detail: why } : why;
   if (lost) return new HostError(code, server, `${detail}; ${MAY_HAVE_RUN}`, { cause: lost });
-  const rest = typeof why === 'string' ? '; nothing was sent: call it again to have it decided anew' : '';
+  const rest = typeof why === 'string' ? '; the call was not sent, so call the tool again' : '';
   return new HostError(code, server, detail + rest, { hasRun: 'no' });
 }
 

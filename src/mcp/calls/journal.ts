@@ -15,17 +15,17 @@ export type CallRecord = {
 /** `lost` may have run; `failed` was answered, refused or never sent. */
 export type CallOutcome = 'answered' | 'failed' | 'aborted' | 'timed-out' | 'lost';
 
-/** Where calls are written down. Arguments and results are not: they may hold secrets. */
+/** Records calls, without arguments and results, which may contain secrets. */
 export type Journal = {
   begin(server: string, tool: string): CallRecord;
-  /** It is sent now, for the first time or once more. */
+  /** Records that the call is sent now, for the first time or again. */
   sent(record: CallRecord): void;
   end(record: CallRecord, outcome: CallOutcome): void;
-  /** Those that run, and the last ones that ended; oldest first. */
+  /** Running calls and the last ended ones, oldest first. */
   readonly records: readonly CallRecord[];
 };
 
-/** Keeps those that run and the last `capacity` that ended. */
+/** Keeps running calls and the last `capacity` ended ones. */
 export function memoryJournal(capacity = 1_000, now: () => number = Date.now): Journal {
   const running = new Set<CallRecord>();
   const ended: CallRecord[] = [];

@@ -112,7 +112,7 @@ async function connectedBy(
     return await waitForConnection(target, signal);
   } catch (failure) {
     if (!over.signal.aborted || request.signal?.aborted) throw failure;
-    throw timeoutError(request, 'total', ' while its server was being dialled');
+    throw timeoutError(request, 'total', ' while its server was connecting');
   } finally {
     clearTimeout(timer);
   }

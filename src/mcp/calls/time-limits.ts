@@ -1,17 +1,17 @@
-/** How long one call may take in all, and how long it may stay silent. */
+/** The time limits of one call: in total, and without any message. */
 export type TimeLimits = {
   readonly totalMs: number;
-  /** The setting it comes from, as a person would look for it. */
+  /** The setting that the limit comes from, for messages. */
   readonly totalBy: string;
   readonly idleMs?: number;
   readonly idleBy?: string;
 };
 
-/** What may limit a call, nearest first: the call itself, the server's entry, the host. */
+/** The sources of limits, in order of precedence: the call, the server's entry, the host. */
 export type LimitSources = {
   readonly call: {
     readonly timeoutMs?: number | undefined;
-    /** Whether the caller hears of progress: its limit is then one of silence. */
+    /** Whether the caller receives progress; `timeoutMs` then limits the time between messages. */
     readonly hasProgressListener: boolean;
   };
   readonly entry: {
@@ -28,7 +28,7 @@ export const CALL_TIMEOUT_MS = 100_000_000;
 /** Default time limit from the start of a connection attempt to the first list of tools. */
 export const CONNECT_TIMEOUT_MS = 30_000;
 
-/** The nearest source that says something wins, for each of the two limits by itself. */
+/** For each of the two limits, the first source that sets it wins. */
 export function timeLimits(tool: string, { call, entry, host }: LimitSources): TimeLimits {
   const ofTool = entry.toolTimeoutsMs;
   const byTool = ofTool && Object.hasOwn(ofTool, tool) ? ofTool[tool] : undefined;

@@ -4,15 +4,15 @@ import type { ExternalServerEntry, ToolPolicy } from '../../protocol/server-entr
 import type { Secrets } from './secrets.ts';
 import type { ClientFeatures, RequestLimiter } from './server-requests.ts';
 
-/** A server in the program that drives the host. */
+/** A server in the program that controls the host. */
 export type SdkServerEntry = {
   type: 'sdk';
   name: string;
   timeout?: number;
   tools?: ToolPolicy[];
-  /** The server itself, where it lives in this process: what `createSdkMcpServer()` holds, an `McpServer`, or what makes one. */
+  /** The server object in this process: from `createSdkMcpServer()`, an `McpServer`, or a function that creates one. */
   instance?: unknown;
-  /** The state the handlers of `instance` see. */
+  /** State for the handlers of `instance`. */
   assigns?: object;
   start?: 'on-demand';
   required?: boolean;
@@ -21,43 +21,43 @@ export type SdkServerEntry = {
   toolTimeoutsMs?: Record<string, number>;
   includeTools?: string[];
   excludeTools?: string[];
-  /** What the program's SDK asked its server beforehand: the handshake need not be made again. */
+  /** The handshake that the program's SDK has already made, so that it is not repeated. */
   manifest?: ServerManifest;
 };
 
-/** The answers to `initialize` and `tools/list`, as the server gave them. */
+/** The responses of the server to `initialize` and `tools/list`. */
 export type ServerManifest = {
   readonly initializeResult: Record<string, unknown>;
   readonly toolsListResult?: Record<string, unknown>;
 };
 
-/** Anything the host can be told to connect to. */
+/** An entry of any server that the host can connect to. */
 export type ServerEntry = ExternalServerEntry | SdkServerEntry;
 
-/** Whether what a server says of its tools is believed: it lives in the program, or a person said so. */
+/** Whether the annotations of a server are trusted: it is part of the program, or the user marked it as trusted. */
 export function isTrustedEntry(entry: ServerEntry): boolean {
   return entry.type === 'sdk' || entry.trust === true;
 }
 
-/** An entry with what it refers to put in. */
+/** An entry with its variables expanded. */
 export type ExpandedEntry = {
   readonly entry: ServerEntry;
   /** Values in it that are masked in all output. */
   readonly secrets: readonly string[];
-  /** Those of them that are credentials, which are masked in everything the server sends. */
+  /** The credentials among them, which are also masked in everything the server sends. */
   readonly credentials?: readonly string[];
-  /** Set for a server whose processes must not load code of the project: they run elsewhere. */
+  /** Set for a server whose processes must not load code of the project. */
   readonly isolation?: Isolation;
 };
 
-/** Where processes of a server run that are kept apart from a project. */
+/** The working directory of isolated processes, and the project they are isolated from. */
 export type Isolation = { readonly cwd: string; readonly project: string };
 
-/** What a warning about a server is about, for programs that do more than show its message. */
+/** The subject of a warning about a server, for programs that do more than display it. */
 export type WarningSubject =
-  /** A line on the stdout of a stdio server that is no message of the protocol. */
+  /** A line on the stdout of a stdio server that is not a protocol message. */
   | { readonly kind: 'stdout'; readonly output: string }
-  /** An entry of a list that is faulty, or the list itself; `set-aside` means that the entry is not offered. */
+  /** An invalid list entry, or an invalid list; `set-aside` means that the entry is not offered. */
   | {
       readonly kind: 'list';
       readonly list: 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
@@ -66,83 +66,83 @@ export type WarningSubject =
       readonly outcome: 'kept' | 'set-aside' | 'list';
     };
 
-/** What connecting takes from its surroundings. */
+/** Dependencies of connecting. */
 export type ConnectContext = {
-  /** Where the few variables come from that a server process inherits. */
+  /** The host's environment, from which server processes inherit a few variables. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Where server processes run; by default where the host does. */
+  /** Working directory of server processes. Default: that of the host. */
   cwd?: string;
   connectTimeoutMs: number;
   clientInfo: Implementation;
-  /** What a server may ask of us, and who answers; nothing by default. */
+  /** The client capabilities with their request handlers. Default: none. */
   clientFeatures?: (server: string, entry: ServerEntry) => ClientFeatures;
-  /** The way to an in-process server; without it there are none. */
+  /** Opens the channel to an in-process server; without it there are none. */
   openPort?: (server: string) => SdkPort;
-  /** Hears each line a server process writes to stderr. */
+  /** Receives each line that a server process writes to stderr. */
   onStderr?: (server: string, line: string) => void;
-  /** Hears of what a server sent that is no message of the protocol; nothing else comes of it. */
+  /** Receives output of a server that is not a protocol message and is ignored. */
   onUnexpectedOutput?: (server: string, what: string, subject?: WarningSubject) => void;
-  /** Hears that a server asked people or the model more often than it may; not each time. */
+  /** Called when a server exceeds its request limits, but not each time. */
   onRequestRefused?: (server: string, message: string) => void;
-  /** What each server has asked so far, by its name; without it every connection begins anew. */
+  /** Request counts per server name; without it each connection starts at zero. */
   requestLimiters?: Map<string, RequestLimiter>;
-  /** Hears what a server logs by the protocol. */
+  /** Receives log messages of servers. */
   onLog?: (server: string, entry: ServerLog) => void;
-  /** Which era each server turned out to speak; by default it is asked at every dial. */
+  /** The protocol era of each server. Default: each connection probes. */
   eraCache?: EraCache;
-  /** Keys, as `eras` has them, of processes that ended with the probe unanswered and for another reason as it seems: the next dial leaves the probe out. */
+  /** Era keys of processes that exited during the probe for what seems another reason; their next attempt skips the probe. */
   skipProbeOnce?: Set<string>;
-  /** What each server listed when it was last there; by default nobody knows. */
+  /** Cached tools of each server. Default: none. */
   toolCache?: ToolCache;
-  /** Longest message taken from a server whose entry does not say; by default 16 MiB. */
+  /** Maximum message size for entries that set none. Default: 16 MiB. */
   maxFrameBytes?: number;
-  /** Puts in what an entry refers to, at each dial; throws a `HostError`. By default entries are taken as they are. */
+  /** Expands an entry at each attempt; throws a `HostError`. Default: entries are used as they are. */
   expand?: (server: string, entry: ServerEntry) => ExpandedEntry;
-  /** What the one server that is dialled was entrusted with; whoever learns of more adds it. */
+  /** Secrets of the server that is connected; the transports add more as they learn them. */
   secrets?: Secrets;
 };
 
 /** A log message of a server. */
 export type ServerLog = { level: string; logger?: string; data: unknown };
 
-/** What a server was found to speak, and, if it is the stateless protocol, what it said of itself. */
+/** The protocol era of a server, with its discovery result for the stateless protocol. */
 export type KnownEra =
   | { readonly era: 'legacy' }
   | { readonly era: 'modern'; readonly discover: Readonly<Record<string, unknown>> };
 
-/** Remembers eras by what makes a server the same one: a key made of its entry. */
+/** Remembers protocol eras, by a hash of the entry. */
 export type EraCache = {
   recall(key: string): KnownEra | undefined;
   remember(key: string, verdict: KnownEra | undefined): void;
-  /** Writes now what is still to be written, where anything is. */
+  /** Writes pending changes now. */
   flush?(): Promise<void>;
 };
 
-/** Remembers the tools of servers, by keys as eras have: they stand in until the server itself has listed them. */
+/** Remembers tools of servers, which are offered until the server itself has listed them. */
 export type ToolCache = {
-  /** Without annotations: what nobody has verified carries no trust. Never rejects. */
+  /** Without annotations, since cached data is not verified. Never rejects. */
   recall(key: string): Promise<readonly ListedTool[] | undefined>;
   remember(key: string, tools: readonly ListedTool[]): void;
-  /** Writes now what is still to be written, where anything is. */
+  /** Writes pending changes now. */
   flush?(): Promise<void>;
 };
 
-/** The way to one in-process server at the far end of the control channel. */
+/** The channel to one in-process server at the other end of the control channel. */
 export type SdkPort = {
-  /** Resolves with the reply to a request; what it resolves with for anything else is ignored. `signal` takes the request back. */
+  /** Resolves with the response to a request; ignored for other messages. `signal` cancels the request. */
   send(message: JSONRPCMessage, signal: AbortSignal): Promise<unknown>;
-  /** Hands over what the server sends by itself, until the returned function is called. */
+  /** Receives messages that the server sends on its own, until the returned function is called. */
   listen(receive: (message: unknown) => void): () => void;
 };
 
-/** A transport that is not started yet, and how to be rid of it. */
+/** A transport that has not been started, with its cleanup. */
 export type Dialed = {
   transport: Transport;
-  /** Never rejects; resolves once nothing is left. */
+  /** Never rejects; resolves once everything is closed. */
   close(): Promise<void>;
-  /** The last lines a process wrote to stderr, without secrets. */
+  /** The last stderr lines of the process, with secrets masked. */
   stderr(): readonly string[];
 };
 
-/** Makes the transport for an entry; nothing runs before the transport is started. */
+/** Creates the transport for an entry; nothing runs before the transport is started. */
 export type Dial<Entry> = (name: string, entry: Entry, context: ConnectContext) => Promise<Dialed>;

@@ -73,7 +73,7 @@ function missingOf(
   return missingVariable(stderr, { given: serverEnvironment(env, entry, process.platform), host: env });
 }
 
-/** Time limit of one attempt, from dialling to the first list of tools. */
+/** Time limit of one attempt, from the start to the first list of tools. */
 export function connectTimeoutOf(
   entry: ServerEntry,
   context: Pick<ConnectContext, 'connectTimeoutMs'>,
@@ -81,7 +81,7 @@ export function connectTimeoutOf(
   return ('connectTimeoutMs' in entry ? entry.connectTimeoutMs : undefined) ?? context.connectTimeoutMs;
 }
 
-/** Whether something answered there, but not by streamable HTTP. */
+/** Whether the URL answered, but not as Streamable HTTP. */
 function mayBeOldSse(failure: unknown): boolean {
   const { status, code } = readFailure(failure);
   return SSE_STATUSES.has(status) || code === 'CLIENT_HTTP_UNEXPECTED_CONTENT' || code === 'bad-answer';

@@ -10,7 +10,7 @@ import type { Wire } from './wire.ts';
 export type { ListKind } from './notifications.ts';
 export type { RequestOptions } from './requests.ts';
 
-/** A server that answers: what it says of itself, and what can be asked of it. */
+/** A connected server: what it reported about itself, and its requests. */
 export type Connection = {
   /** The key of the server's entry. */
   readonly name: string;
@@ -19,17 +19,17 @@ export type Connection = {
   readonly capabilities: ServerCapabilities;
   readonly era: 'legacy' | 'modern';
   readonly protocolVersion: string;
-  /** Arguments marked with `x-mcp-header` travel as headers too: a tool that marks them wrongly cannot be called. */
+  /** Arguments marked with `x-mcp-header` are also sent as headers; a tool with invalid marks cannot be called. */
   readonly mirrorsParams?: boolean;
   /** The last lines of the process's stderr, with secrets masked. */
   stderr(): readonly string[];
-  /** When its last message came, answers and progress included, by `performance.now()`; 0 if none did. */
+  /** When the last message arrived, including progress, by `performance.now()`; 0 if none did. */
   lastMessageAt(): number;
-  /** Whether it works on a call: who works may have no time for anything else. */
+  /** Whether a call is pending; a busy server may not answer health checks. */
   hasPendingCall(): boolean;
-  /** Asks for a sign of life, by what its era has for that; rejects as a call does. */
+  /** Health check with the request that the era has for it; rejects as a call does. */
   ping(signal: AbortSignal): Promise<void>;
-  /** One page as the server sent it, unread: one bad tool must not cost the others. */
+  /** One page, unparsed, so that one invalid tool does not affect the others. */
   listTools(cursor?: string, signal?: AbortSignal): Promise<unknown>;
   /** Rejects with a `HostError`, an `AbortError`, or the server's own JSON-RPC error. */
   callTool(
@@ -37,20 +37,20 @@ export type Connection = {
     args: Record<string, unknown>,
     options?: RequestOptions,
   ): Promise<Partial<CallToolResult>>;
-  /** Any other request; what it gives is as the server sent it, and it rejects as a call does. */
+  /** Any other request; resolves with the unparsed result and rejects as a call does. */
   request(method: string, params: Record<string, unknown>, options?: RequestOptions): Promise<unknown>;
-  /** Hears of changes of the tools, prompts or resources it offers. */
+  /** Called after changes of the tools, prompts or resources. */
   onListChanged(listener: (kind: ListKind) => void): () => void;
-  /** Hears every notification, known or not, progress of calls excepted. */
+  /** Called for every notification except progress of calls. */
   onNotification?(listener: (method: string, params: Readonly<Record<string, unknown>>) => void): () => void;
-  /** Hears that the transport met with something that is nobody's answer: a stream that broke, a process that complains. */
+  /** Called for transport errors that do not belong to a request, such as a broken stream. */
   onTransportError(listener: () => void): () => void;
   /** Reports the end of the connection, whichever side closed it. */
   onClose(listener: () => void): () => void;
   close(): Promise<void>;
 };
 
-/** What a connection is made of. */
+/** The parts of a connection. */
 export type Parts = {
   readonly client: Client;
   readonly wire: Wire;
@@ -58,13 +58,13 @@ export type Parts = {
   readonly notices: Notifications;
   readonly answers: Readonly<Record<string, RequestHandler>>;
   readonly stderr: () => readonly string[];
-  /** What closing it closes. */
+  /** Closed with the connection. */
   readonly scope: Scope;
 };
 
 const LIST_MS = 60_000;
 
-/** Wraps a client that is connected. */
+/** Wraps a connected client. */
 export function connectionOf(name: string, parts: Parts): Connection {
   const { client, wire, requests, notices, answers, stderr, scope } = parts;
   const era = client.getProtocolEra() ?? 'legacy';
@@ -101,7 +101,7 @@ export function connectionOf(name: string, parts: Parts): Connection {
     onTransportError: notices.transportError.on,
     onClose: notices.closed.on,
     close() {
-      // Whoever comes from now on comes too late, though the transport may take its time to end.
+      // Further requests fail at once, even if the transport takes time to close.
       requests.end();
       closing ??= scope[Symbol.asyncDispose]();
       return closing;

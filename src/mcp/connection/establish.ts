@@ -14,14 +14,14 @@ import { type ClientFeatures, limiterOf, prepareHandlers } from './server-reques
 import { ThrottledWarnings } from './warnings.ts';
 import { Wire } from './wire.ts';
 
-/** What is left of a dial, whatever came of it. */
+/** What an attempt leaves for error messages. */
 export type AttemptTraces = { wire?: Wire; dialed?: Dialed };
 
 const NO_FEATURES: ClientFeatures = { capabilities: {}, handlers: {} };
-/** How long a new connection waits until the server listens: what changes before is missed. */
+/** How long a new connection waits for the stream of list changes; earlier changes are missed. */
 const LISTEN_MS = 1000;
 
-/** Dials once and shakes hands; rejects with whatever failed, and then nothing of it is left but its traces. */
+/** Opens the transport and performs the handshake. A rejected attempt leaves nothing but its traces. */
 export async function establish(
   name: string,
   entry: ServerEntry,
@@ -46,7 +46,7 @@ export async function establish(
       answer(isRecord(params) ? params : {}, mcpReq.signal),
     );
   }
-  // Questions that are part of a result belong to its call.
+  // Input requests inside a result belong to its call.
   const inCalls = Object.entries(answers).map(
     ([method, answer]) => [method, limiter.limited(method, answer, () => 'call')] as const,
   );
@@ -64,7 +64,7 @@ export async function establish(
   client.setVersionNegotiation(plan.negotiation);
   const options = { signal: attempt.signal, timeout: Math.min(attempt.limitMs, MAX_TIMER_MS) };
   const connected = client.connect(wire, { ...options, ...(plan.prior && { prior: plan.prior }) });
-  // Not every step of the client's listens to the signal.
+  // Some steps of the client ignore the signal.
   await Promise.race([connected, attempt.ended]);
   wire.onTransportError = () => notices.transportError.emit();
   client.onclose = () => {
@@ -72,12 +72,12 @@ export async function establish(
     notices.closed.emit();
   };
   if (client.getProtocolEra() === 'modern') {
-    // A server of this protocol logs for those who ask for it, each time.
+    // The stateless protocol has no log level setting; each request asks for logs.
     const wantsLog = context.onLog !== undefined && client.getServerCapabilities()?.logging !== undefined;
     requests.useStatelessProtocol(envelopeOf(client, context.clientInfo, capabilities), wantsLog ? LOG : {});
     await listen(client, notices, scope, attempt.signal);
   }
-  // It may have gone between its greeting and now, when nobody listened yet.
+  // The server may have closed before the listeners were added.
   if (wire.isClosed)
     throw new HostError('closed', name, 'the server closed the connection right after the handshake', {
       isTerminal: true,
@@ -97,7 +97,7 @@ export async function establish(
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const LOG = { 'io.modelcontextprotocol/logLevel': 'info' };
 
-/** What every message of the stateless protocol says of who sends it. */
+/** The `_meta` of every message of the stateless protocol. */
 function envelopeOf(client: Client, clientInfo: object, clientCapabilities: object): Record<string, unknown> {
   return {
     'io.modelcontextprotocol/protocolVersion': client.getNegotiatedProtocolVersion(),
@@ -122,7 +122,7 @@ async function listen(
   isLate = true;
 }
 
-/** Ends with the caller's signal or its own time, whichever comes first. */
+/** Aborts with the caller's signal or after the time limit, whichever comes first. */
 export class ConnectAttempt implements Disposable {
   readonly limitMs: number;
   readonly #controller = new AbortController();
@@ -143,7 +143,7 @@ export class ConnectAttempt implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Rejects when the attempt is over, never resolves. */
+  /** Rejects when the attempt is aborted; never resolves. */
   get ended(): Promise<never> {
     return this.#ended.promise;
   }
@@ -158,7 +158,8 @@ export class ConnectAttempt implements Disposable {
     this.#ended.reject(this.#controller.signal.reason);
   };
 }
-/** A schema that takes what comes: the official client rejects a whole answer for one bad part; whoever asked reads it. */
+
+/** Accepts any parameters: the official client would reject a whole request for one invalid member; the handler checks them. */
 const ANY_PARAMS = {
   '~standard': {
     version: 1 as const,

@@ -2,31 +2,28 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { isRecord } from '../../base/json-value.ts';
 import { INTERNAL, type IncomingRpc, type RpcId, readRpc, rpcFailure } from '../../protocol/json-rpc.ts';
 
-const NO_ANSWER = 'its answer is neither a result nor an error';
+export const NO_ANSWER = 'its response is neither a result nor an error';
 
 /**
- * A message as the official client takes it; undefined for what is none. The client takes what has one member too
- * many, or an answer of another shape, for nobody's, and whoever asked would wait for ever: it is put right, or fails
- * its request.
+ * Normalizes a message for the official client; undefined if it is not a message. The client drops responses with extra
+ * or malformed members, and the caller would wait forever: such a response is repaired, or fails its request.
  */
 export function normalizeMessage(value: unknown): JSONRPCMessage | undefined {
   if (!isRecord(value) || value.jsonrpc !== '2.0') return undefined;
   return normalize(value, readRpc(value)) as JSONRPCMessage | undefined;
 }
 
-/**
- * As `tidyMessage` where nothing but messages can come: one that does not say that it is JSON-RPC is taken all the same.
- */
+/** Like `normalizeMessage`, for channels that carry only messages: a missing `jsonrpc` member is tolerated. */
 export function normalizeLooseMessage(value: unknown): JSONRPCMessage | undefined {
   return normalizeMessage(isRecord(value) && value.jsonrpc !== '2.0' ? { ...value, jsonrpc: '2.0' } : value);
 }
 
-/** A value of a server's as text; one that nests too deep has none. */
+/** A value of a server as text. */
 export function formatValue(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'nothing';
   } catch {
-    return 'a value that nests too deep';
+    return 'a value that is nested too deep';
   }
 }
 
@@ -43,7 +40,7 @@ function normalize(value: Record<string, unknown>, read: IncomingRpc): unknown {
   return { jsonrpc, ...id, method, ...(params === undefined ? {} : { params: tidied }) };
 }
 
-/** What has an id and says nothing is an answer all the same. */
+/** A message with only an id is a malformed response. */
 function withoutAnswer({ id, method }: Record<string, unknown>): unknown {
   return isExact(id) && method === undefined ? rpcFailure(id, INTERNAL, NO_ANSWER) : undefined;
 }
@@ -64,7 +61,7 @@ function normalizeResponse(id: RpcId, value: Record<string, unknown>): unknown {
   return rpcFailure(id, code, message, error.data);
 }
 
-/** Some write `null` where they have nothing to say. */
+/** Some servers send `_meta: null`. */
 function withoutBadMeta(members: Record<string, unknown>): Record<string, unknown> {
   if (members._meta === undefined || isRecord(members._meta)) return members;
   const { _meta, ...rest } = members;

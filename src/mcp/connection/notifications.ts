@@ -4,7 +4,7 @@ import { startTimer } from '../../base/async/timers.ts';
 import { isRecord } from '../../base/json-value.ts';
 import type { ServerLog } from './connect-context.ts';
 
-/** Which list of a server changed; `all` after a gap, when nobody could hear which. */
+/** Which list of a server changed; `all` after a gap in the stream. */
 export type ListKind = 'tools' | 'prompts' | 'resources' | 'all';
 
 /** Dispatches notifications of a server by kind. */
@@ -19,7 +19,7 @@ export class Notifications {
     if (onLog) this.#log.on(onLog);
   }
 
-  /** Hears one message that is no answer; requests are not for us. */
+  /** Takes one message; responses and requests are ignored. */
   receive({ id, method, params: given }: Record<string, unknown>): void {
     if (id !== undefined || typeof method !== 'string') return;
     const params = isRecord(given) ? given : {};
@@ -46,15 +46,15 @@ function readLog({ level, logger, data }: Record<string, unknown>): ServerLog {
 }
 
 const BACKOFF = { firstMs: 250, maxMs: 30_000 };
-/** A stream that lasted so long was a good one: the next is opened soon. */
+/** A stream that lasted this long resets the backoff. */
 const STABLE_MS = 10_000;
 const METHOD_NOT_FOUND = -32601;
 
-/** Keeps the stream open on which a server of the stateless protocol tells of changed lists. */
+/** Keeps the stream open on which a server of the stateless protocol reports list changes. */
 export class ListStream {
   readonly #client: Pick<Client, 'listen' | 'transport'>;
   readonly #filter: SubscriptionFilter;
-  /** Hears that the lists may have changed unnoticed. */
+  /** Called when list changes may have been missed. */
   readonly #onGap: () => void;
   readonly #life = new AbortController();
   #wait: NodeJS.Timeout | undefined;
@@ -66,7 +66,7 @@ export class ListStream {
     this.#onGap = onGap;
   }
 
-  /** Settles once the server listens, or cannot, and says which; never rejects. */
+  /** Resolves once the stream is open or has failed; never rejects. */
   async open(): Promise<'open' | 'failed'> {
     const { signal } = this.#life;
     try {
@@ -78,7 +78,7 @@ export class ListStream {
       });
       return 'open';
     } catch (failure) {
-      // One that does not know the method never will.
+      // A server that does not know the method will not learn it.
       if ((failure as { code?: unknown }).code !== METHOD_NOT_FOUND) this.#reopen();
       return 'failed';
     }
@@ -99,7 +99,7 @@ export class ListStream {
   }
 }
 
-/** What a server says it would tell of; undefined if that is nothing. */
+/** The list changes that a server supports; undefined if there are none. */
 export function listFilter(capabilities: ServerCapabilities): SubscriptionFilter | undefined {
   const filter: SubscriptionFilter = {
     ...(capabilities.tools?.listChanged && { toolsListChanged: true }),
@@ -108,17 +108,18 @@ export function listFilter(capabilities: ServerCapabilities): SubscriptionFilter
   };
   return Object.keys(filter).length > 0 ? filter : undefined;
 }
-/** Something that happens to a connection, for whoever wants to hear of it. */
+
+/** Listeners of one kind of event of a connection. */
 export class Listeners<Facts extends unknown[] = []> {
   readonly #listeners = new Set<(...facts: Facts) => void>();
 
-  /** Returns how to stop hearing. */
+  /** Returns a function that removes the listener. */
   readonly on = (listener: (...facts: Facts) => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
 
-  /** A listener that throws harms no other, nor whoever brought the message. */
+  /** A listener that throws does not affect the others or the caller. */
   emit(...facts: Facts): void {
     for (const listener of [...this.#listeners]) {
       try {

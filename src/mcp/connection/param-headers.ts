@@ -1,9 +1,9 @@
 import { isRecord } from '../../base/json-value.ts';
 
-/** An argument that also travels as a header, and the header's name. */
+/** An argument that is also sent as a header. */
 export type HeaderParam = { readonly path: readonly string[]; readonly header: string };
 
-/** Which arguments a schema marks with `x-mcp-header`, or what is wrong with the marks: such a tool cannot be called. */
+/** The arguments that a schema marks with `x-mcp-header`, or why a mark is invalid. */
 export function readHeaderParams(schema: unknown): readonly HeaderParam[] | { readonly fault: string } {
   const found: HeaderParam[] = [];
   const names = new Set<string>();
@@ -17,16 +17,16 @@ export function readHeaderParams(schema: unknown): readonly HeaderParam[] | { re
   return detail === undefined ? found : { fault: detail };
 }
 
-/** Servers write schemas as they like: one that nests deeper than can be read is at fault as any other. */
+/** A schema that is nested too deep to walk is invalid. */
 function visited(schema: unknown, note: (param: HeaderParam) => string | undefined): string | undefined {
   try {
     return visit(schema, [], 'reachable', note);
   } catch {
-    return 'its schema nests too deep';
+    return 'its schema is nested too deep';
   }
 }
 
-/** The headers of one call; an argument that is absent or no plain value has none. */
+/** The headers of one call; absent arguments and non-primitive values have none. */
 export function paramHeaders(
   params: readonly HeaderParam[],
   args: Readonly<Record<string, unknown>>,
@@ -64,9 +64,9 @@ function visit(
   });
 }
 
-/** Members whose values are data and no schemas: a mark in there marks nothing. */
+/** Members whose values are data, not schemas, so that marks inside them do not count. */
 const DATA: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples', 'required', MARK]);
-/** Members that map names to schemas: a mark there is the name of one. */
+/** Members that map names to schemas, so that a key equal to the mark is a name. */
 const MAPS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
@@ -85,7 +85,7 @@ function markFault(
   if (place === 'hidden' || path.length === 0)
     return `${where} may not have "${MARK}": only properties of properties may`;
   if (typeof name !== 'string' || !TOKEN.test(name))
-    return `"${MARK}" of ${where} is not the name of a header`;
+    return `"${MARK}" of ${where} is not a valid header name`;
   if (!PLAIN.has(node.type))
     return `${where} may not have "${MARK}": its type is not string, integer or boolean`;
   return undefined;
@@ -106,7 +106,7 @@ function textOf(value: unknown): string | undefined {
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : String(value);
 }
 
-/** What a header cannot hold as it is travels as base64, and so does what would be taken for that. */
+/** Base64 for text that a header cannot contain, and for text that looks like such base64. */
 function encode(text: string): string {
   const isPlain = /^[\t\x20-\x7e]+$/.test(text) && text === text.trim() && !/^=\?base64\?.*\?=$/.test(text);
   return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;

@@ -10,21 +10,21 @@ import type { Wire } from './wire.ts';
 /** The revision of the stateless protocol. */
 const MODERN_VERSION = '2026-07-28';
 
-/** How a server is asked for its era. */
+/** How the protocol version is negotiated. */
 type NegotiationPlan = {
   readonly negotiation: VersionNegotiationOptions;
   readonly prior?: NonNullable<ConnectOptions['prior']>;
 };
 
 /**
- * How long an answer to the protocol probe is waited for, which old servers may ignore. A process has to start first, and
- * a server behind an HTTP gateway may have to; a server that has opened a socket is running.
+ * Timeouts of the protocol probe, which legacy servers may ignore. A process has to start first, and a server behind an
+ * HTTP gateway may have to; a server that has accepted a socket is running.
  */
 const PROBE_MS = { process: 6000, network: 10_000, socket: 1000 } as const;
 
 /**
- * An entry that says its era is believed. In-process servers and those of the older HTTP speak the older protocol. All
- * others are asked; a server that ignores the probe is spoken to as an older one, except one that has answered before.
+ * Plans the version negotiation. An explicit `era` wins; in-process and SSE servers use the legacy protocol. All others
+ * are probed, unless their era is known; a server that does not answer the probe is treated as legacy.
  */
 export function planNegotiation(
   entry: Pick<ServerEntry, 'type'> & { era?: 'auto' | 'legacy' | 'modern' },
@@ -46,7 +46,7 @@ const SOCKETS: ReadonlySet<string | undefined> = new Set(['ws', 'ws-ide']);
 
 const LEGACY_TYPES: ReadonlySet<string | undefined> = new Set(['sdk', 'sse', 'sse-ide']);
 
-/** The same for the same server, whatever credentials it is reached with; it tells nothing of what it is made of. */
+/** A hash of the command or URL, independent of credentials. */
 export function eraKey(entry: ServerEntry, cwd: string | undefined): string | undefined {
   const parts =
     'command' in entry
@@ -176,13 +176,13 @@ function isRefusal(failure: unknown): boolean {
   return status >= 400 && status < 500 && status !== 401 && status !== 403 && status !== 429;
 }
 
-/** A verdict and when it was found. */
+/** An era and when it was found. */
 type CachedEra = { readonly verdict: KnownEra; readonly at: number };
 
 const MAX_ENTRIES = 500;
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** Remembers eras as long as it lives: the newest 500, each for a week. `onChange` hears that there is something new. */
+/** Keeps the newest 500 eras, each for a week. `onChange` is called after changes. */
 class MemoryEraCache implements EraCache {
   readonly #verdicts: Map<string, CachedEra>;
   readonly #now: () => number;
@@ -208,7 +208,7 @@ class MemoryEraCache implements EraCache {
     return found && this.#now() - found.at < MAX_AGE_MS ? found.verdict : undefined;
   }
 
-  /** A verdict that was known already is not dated anew: even a good one is asked for again in time. */
+  /** An unchanged era keeps its date, so that it expires and is probed again. */
   remember(key: string, verdict: KnownEra | undefined): void {
     const known = this.recall(key);
     if (isEqualJson(known, verdict)) return;
@@ -226,7 +226,7 @@ class MemoryEraCache implements EraCache {
   }
 }
 
-/** Eras for as long as the process runs. */
+/** Keeps eras for the lifetime of the process. */
 export function memoryEraCache(now: () => number = Date.now): EraCache {
   return new MemoryEraCache(now);
 }
@@ -234,7 +234,7 @@ export function memoryEraCache(now: () => number = Date.now): EraCache {
 const FORMAT = 1;
 const WRITE_AFTER_MS = 500;
 
-/** Eras in a file that only its owner can read. One that cannot be read is empty, one that cannot be written is forgotten. */
+/** Keeps eras in a private file. An unreadable file counts as empty; write errors are ignored. */
 export function fileEraCache(
   path: string,
   now: () => number = Date.now,
@@ -258,7 +258,7 @@ export function fileEraCache(
   return {
     recall: (key) => opened().recall(key),
     remember: (key, verdict) => opened().remember(key, verdict),
-    /** Writes now what is to be written. */
+    /** Writes pending changes now. */
     flush: () => (timer ? write() : writing),
   };
 }

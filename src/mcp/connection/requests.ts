@@ -6,10 +6,11 @@ import { AbortError } from '../../protocol/sdk-error.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { HostError, ServerFault } from '../errors/host-error.ts';
 import { isSessionLost, SessionLossCheck } from '../errors/session-loss.ts';
+import { NO_ANSWER } from './normalize-message.ts';
 import { Secrets } from './secrets.ts';
 import type { Wire } from './wire.ts';
 
-/** One request; `headers` go with it where requests have headers. */
+/** One request; `headers` are sent where the transport supports them. */
 export type OutgoingRequest = {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
@@ -46,7 +47,7 @@ export class Requests {
     this.#session = new SessionLossCheck(server, secrets, () => this.request(PING, { timeoutMs: PING_MS }));
   }
 
-  /** From now on every message carries this `_meta`, as the stateless protocol wants it, and every request the rest too. */
+  /** Adds this `_meta` to every message, as the stateless protocol requires, and `rest` to every request. */
   useStatelessProtocol(
     envelope: Readonly<Record<string, unknown>>,
     rest: Readonly<Record<string, unknown>> = {},
@@ -55,7 +56,7 @@ export class Requests {
     this.#requestMeta = { ...envelope, ...rest };
   }
 
-  /** Resolves with the result as it was sent; rejects with a `HostError`, an `AbortError` or a `ServerFault`. */
+  /** Resolves with the unparsed result; rejects with a `HostError`, an `AbortError` or a `ServerFault`. */
   request(question: OutgoingRequest, options: RequestOptions): Promise<Record<string, unknown>> {
     return new Promise((resolve, reject) => {
       if (this.#isOver) return reject(this.#closed('no'));
@@ -85,7 +86,7 @@ export class Requests {
     try {
       waiting.options.onProgress?.(message.params as unknown as Progress);
     } catch {
-      // What its listener throws is no fault of the server's.
+      // An error of the listener is not an error of the server.
     }
     return true;
   }
@@ -112,13 +113,13 @@ export class Requests {
     signal.addEventListener('abort', waiting.abort);
   }
 
-  /** Whether something that was asked for is waiting for its answer: a call, a prompt, a resource; lists are not. */
+  /** Whether a request of a user is pending: a call, a prompt or a resource, but not a list. */
   get hasPendingUserRequest(): boolean {
     for (const { question } of this.#waiting.values()) if (USER_REQUESTS.has(question.method)) return true;
     return false;
   }
 
-  /** Whether a call is being worked on. */
+  /** Whether a tool call is pending. */
   get hasPendingCall(): boolean {
     for (const { question } of this.#waiting.values()) if (question.method === 'tools/call') return true;
     return false;
@@ -156,7 +157,7 @@ export class Requests {
       waiting.stream = new AbortController();
       const sent = this.#wire.send(message, {
         requestSignal: waiting.stream.signal,
-        // The answer came before, or never will.
+        // The response has arrived before, or never will.
         onRequestStreamEnd: () => this.#forget(id, waiting) && waiting.reject(this.#cut()),
         ...(headers && { headers }),
       });
@@ -189,7 +190,7 @@ export class Requests {
   #drop(id: number, waiting: PendingRequest, reason: string, failure: Error): void {
     if (!this.#forget(id, waiting)) return;
     waiting.reject(failure);
-    // Closing the stream of one request is how the stateless protocol takes it back.
+    // The stateless protocol cancels a request by closing its stream.
     if (!this.#envelope || !waiting.stream) this.#cancel(id, reason);
     waiting.stream?.abort();
   }
@@ -199,11 +200,11 @@ export class Requests {
     try {
       this.#wire.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {});
     } catch {
-      // It cannot be told any more.
+      // The connection is already closed.
     }
   }
 
-  /** False if it was settled before. */
+  /** False if it was already settled. */
   #forget(id: number, { total, idle, abort, options }: PendingRequest): boolean {
     if (!this.#waiting.delete(id)) return false;
     clearTimeout(total);
@@ -217,18 +218,19 @@ export class Requests {
   }
 
   #cut(): HostError {
-    const detail = 'the stream ended before the answer came; see what the call did before you repeat it';
+    const detail =
+      'the stream ended before the response arrived; check what the call did before you repeat it';
     return new HostError('closed', this.#server, detail, { isTerminal: true });
   }
 }
 
 const USER_REQUESTS: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 const PING: OutgoingRequest = { method: 'ping', params: {} };
-/** How long a server may take to say whether it knows our session. */
+/** How long a server may take to answer whether it knows the session. */
 const PING_MS = 5000;
-const UNWRITABLE = 'what it is asked cannot be written as JSON (a cycle, a BigInt); give plain data';
+const UNWRITABLE = 'the request cannot be serialized as JSON (a cycle or a BigInt); pass plain data';
 
-/** Asked only when sending has failed: who gives plain data pays nothing for it. */
+/** Checked only after sending has failed. */
 function isWritable(message: JSONRPCMessage): boolean {
   try {
     JSON.stringify(message);
@@ -262,20 +264,19 @@ function invalidResultError(server: string, method: string, result: unknown): Se
     : new ServerFault(server, INTERNAL, `MCP server "${server}": ${detail}`);
 }
 
-const NO_ANSWER = 'its answer is neither a result nor an error';
-
 function describeInvalidMembers(method: string, { content }: Record<string, unknown>): string | undefined {
   if (method !== 'tools/call' || content === undefined || Array.isArray(content)) return undefined;
-  return 'the "content" of its result is no list; whoever made the server has to mend that';
+  return 'the "content" of its result is not a list; report this to the server’s author';
 }
-/** The longest time in all, or the longest silence. */
+
+/** The total time, or the time without a message. */
 type Limit = 'total' | 'idle';
 
-/** What ran out of time, of which limit, and where to raise it. */
+/** Names what timed out, the limit, and the setting to raise. */
 export function formatTimeout(subject: string, limit: Limit, ms: number): string {
   const time = formatDuration(ms);
   return limit === 'idle'
-    ? `${subject} timed out after ${time} of silence; raise idleTimeoutMs if it may take longer`
+    ? `${subject} timed out after ${time} without a message; raise idleTimeoutMs if it may take longer`
     : `${subject} timed out after ${time}; raise "timeout" of its entry or callTimeoutMs if it may take longer`;
 }
 
@@ -283,12 +284,12 @@ function formatDuration(ms: number): string {
   return ms < 1000 ? `${ms} ms` : `${Math.floor(ms / 1000)}s`;
 }
 
-/** How one call is made. */
+/** Options of one request. */
 export type RequestOptions = {
   signal?: AbortSignal;
-  /** The longest it may take in all; without it a call may take as long as it likes. */
+  /** Total time limit. Default: none. */
   timeoutMs?: number;
-  /** The longest it may stay silent; progress begins the time anew. */
+  /** Time limit between messages; progress restarts it. */
   idleTimeoutMs?: number;
   onProgress?: (progress: Progress) => void;
   /** Sent as `_meta` of the request. */

@@ -2,21 +2,21 @@ import { isRecord } from '../../base/json-value.ts';
 import { truncate } from '../../base/text/display-text.ts';
 import { isCredentialName, redactText } from '../../base/text/redact.ts';
 
-/** Below this a value is a word that may stand anywhere. */
+/** Shorter values are ordinary words that may occur anywhere. */
 const MIN_LENGTH = 6;
-/** Texts of fewer bytes are not looked for in base64. */
+/** Shorter texts are not searched for in base64. */
 const MIN_ENCODED_LENGTH = 9;
 const BRIEF = 300;
-/** What is cut off is looked at too, up to here: a secret that is cut in two is not known for one any more. */
+/** Text up to here is masked before it is truncated, since half a secret would not be recognized. */
 const MAX_SCANNED = 100_000;
 
 /**
- * What one server was entrusted with. Diagnostics are shown without any of these values; messages of the protocol are
- * taken in without the credentials among them, in whatever form the server repeats them.
+ * The secrets of one server. They are masked in all diagnostics; the credentials among them are also masked in protocol
+ * messages, in whatever encoding the server repeats them.
  */
 export class Secrets {
   readonly #known = new Set<string>();
-  /** The longest first: one may be part of another. */
+  /** Longest first, since one may contain another. */
   #values: readonly string[] = [];
   readonly #credentials = new Set<string>();
   #credentialForms: readonly string[] = [];
@@ -41,12 +41,12 @@ export class Secrets {
     this.#minFormLength = this.#credentialForms.at(-1)?.length ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Everything an entry entrusts its server with. */
+  /** Adds all secrets of an entry. */
   addEntry(entry: object): void {
     this.add(secretsOf(entry), credentialsOf(entry as CredentialMembers));
   }
 
-  /** Without these values and without what looks like a credential. */
+  /** Masks these values and everything that looks like a credential. */
   mask(text: string): string {
     let masked = this.maskCredentials(text);
     for (const value of this.#values) masked = masked.replaceAll(value, '[redacted]');
@@ -54,7 +54,7 @@ export class Secrets {
     return redactText(masked);
   }
 
-  /** Without credentials; every other text stays as it is. */
+  /** Masks credentials only. */
   maskCredentials(text: string): string {
     if (text.length < this.#minFormLength) return text;
     let masked = text;
@@ -65,8 +65,8 @@ export class Secrets {
   }
 
   /**
-   * A JSON-RPC message of the server without credentials: the same object if it contains none. Its id, its method and
-   * what is only ever handed back to the server stay as they are.
+   * Masks credentials in a message of the server; returns the same object if it contains none. Its id, its method and
+   * opaque values that are returned to the server are unchanged.
    */
   maskMessage<T extends Record<string, unknown>>(message: T): T {
     if (this.#credentialForms.length === 0) return message;
@@ -115,7 +115,7 @@ export class Secrets {
     return isSame ? value : Object.fromEntries(members);
   }
 
-  /** A key of letters alone is a word of the protocol or of a schema. */
+  /** A key of letters only is a word of the protocol or of a schema. */
   #maskKey(key: string): string {
     return key.length < this.#minFormLength || /^[A-Za-z]+$/.test(key) ? key : this.maskCredentials(key);
   }
@@ -131,7 +131,7 @@ export class Secrets {
     return masked;
   }
 
-  /** A server's words as they fit into a message of ours: masked, on one line, without control characters, not long. */
+  /** Text of a server for use in a message: masked, on one line, without control characters, truncated. */
   brief(text: string): string {
     const line = this.mask(text.slice(0, MAX_SCANNED))
       .replace(/[\s\p{Cc}]+/gu, ' ')
@@ -147,10 +147,10 @@ export function secretsOf(entry: object): string[] {
   return [...Object.values(env ?? {}), ...Object.values(headers ?? {}), authToken ?? ''];
 }
 
-/** Members of `params` and `result` that are handed back to the server and shown to nobody. */
+/** Members of `params` and `result` that are returned to the server and never displayed. */
 const OPAQUE_MEMBERS = ['progressToken', 'requestId', 'nextCursor', 'requestState'];
 
-/** As it is, line by line, without the scheme before it, and as JSON, URLs and forms write it. */
+/** The value itself, its lines, without an authentication scheme, and as escaped in JSON, URLs and forms. */
 function formsOf(value: string): string[] {
   if (typeof value !== 'string') return [];
   const scheme = /^[\w-]+\s+(\S+)$/.exec(value);
@@ -160,8 +160,8 @@ function formsOf(value: string): string[] {
 }
 
 /**
- * What base64 makes of a text, wherever in the encoded bytes it begins: the characters that depend on it alone. Shorter
- * texts leave too few of these.
+ * The base64 of a text at each of the three possible byte offsets: only the characters that depend on the text alone,
+ * which are too few for short texts.
  */
 function base64Forms(text: string): string[] {
   const bytes = Buffer.from(text);
@@ -300,12 +300,13 @@ const COMMON_VALUES: ReadonlySet<string> = new Set(
     .join(' ')
     .split(' '),
 );
-/** An escape may be escaped once more, as JSON in a string of JSON is: a text is decoded this often. */
+
+/** Escapes may be nested, such as JSON in a JSON string; a text is decoded this often. */
 const MAX_LEVELS = 3;
 
 /**
- * Replaces values in a text however programs escape them: for JSON (`\u002B`, `\/`), for a URL (`%2b`) or for HTML
- * (`&#43;`), also several times over. Everything else stays as it is written.
+ * Replaces values in a text even if they are escaped: for JSON (`\u002B`, `\/`), URLs (`%2b`) or HTML (`&#43;`), also
+ * repeatedly. All other text is unchanged.
  */
 export function replaceEscaped(text: string, values: readonly string[], replacement: string): string {
   const ranges: Range[] = [];

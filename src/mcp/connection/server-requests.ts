@@ -4,7 +4,7 @@ import { INTERNAL, INVALID_PARAMS, RpcMethodError } from '../../protocol/json-rp
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { formatValue } from './normalize-message.ts';
 
-/** Declares what is answered and nothing else, lets nothing of an answer's failure out but its words, and bounds how many are worked on at once. Made anew for each connection. */
+/** Declares only the methods that have a handler, hides everything of a handler's error except its message, and limits concurrency. Made for each connection. */
 export function prepareHandlers({ capabilities, handlers: answers }: ClientFeatures): ClientFeatures {
   const declared: ClientCapabilities = { ...capabilities };
   for (const [method, capability] of CAPABILITIES) {
@@ -54,7 +54,7 @@ function elicitation(
   };
 }
 
-/** How many questions of one server are worked on at once. */
+/** Maximum number of requests of one server that are handled at once. */
 const MAX_CONCURRENT_REQUESTS = 64;
 
 function guard(answer: RequestHandler, running: { count: number }): RequestHandler {
@@ -62,7 +62,7 @@ function guard(answer: RequestHandler, running: { count: number }): RequestHandl
     if (running.count >= MAX_CONCURRENT_REQUESTS) {
       throw new RpcMethodError(
         INTERNAL,
-        `only ${MAX_CONCURRENT_REQUESTS} requests are answered at once; ask again later`,
+        `only ${MAX_CONCURRENT_REQUESTS} requests are answered at once; retry later`,
       );
     }
     running.count++;
@@ -77,28 +77,28 @@ function guard(answer: RequestHandler, running: { count: number }): RequestHandl
   };
 }
 
-/** What one server is offered: the capabilities it is told of, and an answer for each method they stand for. */
+/** What one server may request: the declared capabilities, and a handler for each of their methods. */
 export type ClientFeatures = {
   readonly capabilities: ClientCapabilities;
   readonly handlers: Readonly<Record<string, RequestHandler>>;
 };
 
-/** Answers one request of a server; what it throws becomes the request's error. */
+/** Handles one request of a server; a thrown error becomes the response. */
 export type RequestHandler = (
   params: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ) => Promise<Record<string, unknown>>;
 
-/** Whether one of our requests to the server is running: what it asks meanwhile was most likely caused by that. */
+/** Whether one of our own calls is pending; a request that arrives meanwhile was most likely caused by that call. */
 export type RequestOrigin = 'call' | 'unsolicited';
 
-/** Answers one question of a server. */
+/** Handles one request of a server. */
 type Answer = (params: Record<string, unknown>, signal: AbortSignal) => Promise<Record<string, unknown>>;
 
-/** How many questions may be open at once, and how many may begin in a minute. */
+/** Maximum number of pending requests, and of requests per minute. */
 type Limit = { readonly open: number; readonly perMinute: number };
 
-/** Questions that reach people or spend tokens; requests that are answered by data alone are not limited here. */
+/** Requests that reach users or spend tokens; requests that only return data are not limited here. */
 const LIMITS: ReadonlyMap<string, Readonly<Record<RequestOrigin, Limit>>> = new Map([
   ['elicitation/create', { unsolicited: { open: 1, perMinute: 5 }, call: { open: 16, perMinute: 100 } }],
   [
@@ -109,12 +109,12 @@ const LIMITS: ReadonlyMap<string, Readonly<Record<RequestOrigin, Limit>>> = new 
 
 const MINUTE_MS = 60_000;
 
-/** `quietUntil`: a person refused a question that nobody caused, so that no other comes for a minute. */
+/** `quietUntil`: after the user refused an unsolicited request, further ones are refused for a minute. */
 type State = { open: number; begun: number[]; quietUntil: number };
 
 /**
- * Limits what one server may ask of people and of the model, over all its connections. An elicitation above the limit is
- * canceled, a sampling request fails; both are reported, but not each time.
+ * Limits what one server may request from users and from the model, across its connections. Above the limit an
+ * elicitation is canceled and a sampling request fails; both are reported, but not each time.
  */
 export class RequestLimiter {
   readonly #report: (message: string) => void;
@@ -155,7 +155,7 @@ export class RequestLimiter {
 
   #refuse(method: string, where: RequestOrigin, limit: Limit): Record<string, unknown> {
     this.#refused++;
-    // Reported at 1, 10, 100 …: a flood of questions must not become a flood of lines.
+    // Reported at 1, 10, 100 and so on, so that a flood of requests does not become a flood of warnings.
     if (Number.isInteger(Math.log10(this.#refused)))
       this.#report(refusalText(method, where, limit, this.#refused));
     if (method === 'elicitation/create') return { action: 'cancel' };
@@ -174,7 +174,7 @@ type Limiters = {
   readonly onRequestRefused?: (server: string, message: string) => void;
 };
 
-/** The limiter of a server; a server that is started again keeps its own, as long as `questionLimiters` are the same. */
+/** The limiter of a server, kept across reconnects if the context has `requestLimiters`. */
 export function limiterOf({ requestLimiters, onRequestRefused }: Limiters, server: string): RequestLimiter {
   const limiter =
     requestLimiters?.get(server) ?? new RequestLimiter((message) => onRequestRefused?.(server, message));
@@ -194,7 +194,7 @@ function refusalText(
   return `${what} too often: ${refused} (limit ${when}: ${open} at once, ${perMinute} a minute)`;
 }
 
-/** What a person filled in, with the form's own defaults where nothing was. */
+/** The submitted values, with the defaults of the form for missing ones. */
 function withDefaults(schema: unknown, content: Record<string, unknown>): Record<string, unknown> {
   const properties = isRecord(schema) && isRecord(schema.properties) ? schema.properties : {};
   const filled = { ...content };

@@ -9,15 +9,15 @@ import { formatTimeout, type OutgoingRequest, type RequestOptions, type Requests
 import type { RequestHandler } from './server-requests.ts';
 
 const HEADER_MISMATCH = -32020;
-/** How many pages are read at most to learn which headers a tool wants now. */
+/** Maximum number of pages read to learn which headers a tool requires. */
 const MAX_PAGES = 100;
 
-/** Requests of the stateless protocol: with the headers tools want, and with the server's own questions answered on the way. */
+/** Requests of the stateless protocol: adds the headers that tools require, and answers input requests of the server. */
 export class StatelessRequests {
   readonly #server: string;
   readonly #requests: Requests;
   readonly #answers: Readonly<Record<string, RequestHandler>>;
-  /** Where there are no headers, there is nothing to mirror. */
+  /** Whether the transport has headers. */
   readonly #mirrors: boolean;
   readonly #params = new Map<string, readonly HeaderParam[]>();
 
@@ -32,7 +32,7 @@ export class StatelessRequests {
     this.#mirrors = mirrors;
   }
 
-  /** A tool call carries the headers of the tool as it was listed; if the server wants others, the tools are listed again. */
+  /** A tool call has the headers of the tool as listed; if the server requires others, the tools are listed again. */
   async request(question: OutgoingRequest, options: RequestOptions): Promise<Record<string, unknown>> {
     if (!this.#mirrors || question.method !== 'tools/call') return this.#complete(question, options);
     const started = performance.now();
@@ -54,7 +54,7 @@ export class StatelessRequests {
       : first;
     const { resultType, ...rest } = result;
     if (resultType !== undefined && resultType !== 'complete') {
-      const detail = `it answered "${question.method}" with a result of type ${formatValue(resultType).slice(0, 100)}, which is not supported`;
+      const detail = `the result of "${question.method}" has the unsupported type ${formatValue(resultType).slice(0, 100)}`;
       throw new HostError('unreachable', this.#server, detail);
     }
     if (this.#mirrors && question.method === 'tools/list') this.#note(rest.tools);
@@ -89,7 +89,7 @@ export class StatelessRequests {
     }
   }
 
-  /** The limit in all holds for all rounds, people's answers included; silence counts only while the server is asked. */
+  /** The total limit covers all rounds, including the answers of users; the idle limit counts only while the server works. */
   async #completeInput(
     question: OutgoingRequest,
     first: Record<string, unknown>,
@@ -137,22 +137,22 @@ export class StatelessRequests {
   }
 }
 
-/** The same options with what is left of their time; the limit in all holds for everything one call takes. */
+/** The same options with the remaining time. */
 function withTimeLeft(options: RequestOptions, started: number): RequestOptions {
   const { timeoutMs } = options;
   if (timeoutMs === undefined) return options;
   return { ...options, timeoutMs: Math.max(1, timeoutMs - (performance.now() - started)) };
 }
 
-/** What a server wants to know before it goes on. */
+/** An incomplete result that requests input. */
 type Wanted = Readonly<Record<string, unknown>>;
 
-/** How many times one request may come back with questions. */
+/** Maximum number of rounds of input requests in one request. */
 const MAX_ROUNDS = 10;
-/** How long a server that only wants to be asked again is let alone. */
+/** Delay before a server that requests no input is asked again. */
 const PACE_MS = 250;
 
-/** Asks, answers what the server wants to know, and asks again until it has a result; `ask` gets the request's parameters. */
+/** Answers the server's input requests and repeats the request until it has a result; `ask` takes the parameters. */
 async function answerInputRequests(
   server: string,
   params: Readonly<Record<string, unknown>>,
@@ -164,7 +164,7 @@ async function answerInputRequests(
   let result: Wanted = first;
   for (let round = 1; isInputRequired(result); round++) {
     if (round > MAX_ROUNDS) {
-      const detail = `it asked for more ${MAX_ROUNDS} times and never had enough; this is a fault of the server`;
+      const detail = `the server requested more input after ${MAX_ROUNDS} rounds; report this to the server’s author`;
       throw new HostError('unreachable', server, detail);
     }
     const inputResponses = await answerAll(server, result.inputRequests, answers, signal);
@@ -182,7 +182,7 @@ function isInputRequired(result: Wanted): boolean {
   return result.resultType === 'input_required';
 }
 
-/** All at once; when one fails or the request is over, the others are taken back. */
+/** Answers all at once; when one fails or the request ends, the others are aborted. */
 async function answerAll(
   server: string,
   wanted: unknown,
@@ -218,7 +218,7 @@ async function answerOne(
   const { method, params }: Record<string, unknown> = isRecord(request) ? request : {};
   const answer = typeof method === 'string' && Object.hasOwn(answers, method) ? answers[method] : undefined;
   if (!answer) {
-    const detail = `it asks for ${formatValue(method).slice(0, 100)}, which nobody here answers; give the host a handler for it`;
+    const detail = `the server requests ${formatValue(method).slice(0, 100)}, which this host does not support; add a handler for it`;
     throw new HostError('unreachable', server, detail);
   }
   return answer(isRecord(params) ? params : {}, signal);

@@ -2,10 +2,10 @@ import { truncate } from '../../base/text/display-text.ts';
 import type { WarningSubject } from './connect-context.ts';
 import { Secrets } from './secrets.ts';
 
-/** So many different faults of one server are told; who has more has a fault that is worth one more line. */
+/** Maximum number of different warnings about one server. */
 const MAX_WARNINGS = 200;
 
-/** Tells each fault once: a server lists the same again and again. */
+/** Reports each warning once, since a server is listed often. */
 export class UniqueWarnings {
   readonly #report: (message: string, subject?: WarningSubject) => void;
   readonly #reported = new Set<string>();
@@ -18,19 +18,18 @@ export class UniqueWarnings {
     if (this.#reported.has(message) || this.#reported.size > MAX_WARNINGS) return;
     this.#reported.add(message);
     if (this.#reported.size > MAX_WARNINGS) {
-      this.#report(`what it lists has more than ${MAX_WARNINGS} faults; the others are not told one by one`);
+      this.#report(`its lists have more than ${MAX_WARNINGS} problems; further ones are not reported`);
     } else this.#report(message, subject);
   }
 }
 
 const FIRST = 10;
 const WIDTH = 200;
-/** A credential may be several thousand characters long. */
+/** Text beyond this is not masked, so it is cut first; a credential may have several thousand characters. */
 const LOOKED_AT = 100_000;
 
 /**
- * Tells of noise without becoming noise: the first ten in full, then only whenever their number has doubled. Each is
- * shortened and without secrets.
+ * Reports the first ten warnings, then only each time their number has doubled. Each is truncated, with secrets masked.
  */
 export class ThrottledWarnings {
   readonly #report: (what: string) => void;
@@ -47,13 +46,13 @@ export class ThrottledWarnings {
     this.#count++;
     if (this.#count < this.#next) return;
     this.#next = this.#count < FIRST ? this.#count + 1 : this.#count * 2;
-    // A secret that is cut in two is not known for one any more: what is cut off is looked at too, up to a point.
+    // Masked before truncating, since half a secret would not be recognized.
     const safe = this.#secrets.mask(what.slice(0, LOOKED_AT));
     const short = truncate(safe, WIDTH);
     try {
-      this.#report(this.#count > FIRST ? `${short} (number ${this.#count} of its kind)` : short);
+      this.#report(this.#count > FIRST ? `${short} (${this.#count} so far)` : short);
     } catch {
-      // What a listener throws is no fault of the server's.
+      // An error of the listener is not an error of the server.
     }
   }
 }

@@ -10,7 +10,7 @@ import { INVALID_REQUEST, type RpcFailure, type RpcId, rpcFailure } from '../../
 import { TOO_LARGE } from '../transports/oversized-message.ts';
 import { Secrets } from './secrets.ts';
 
-/** A transport with our own requests beside those of the official client, and an account of how far the handshake came. */
+/** Wraps a transport for the official client and for our own requests, and tracks the handshake. */
 export class Wire implements Transport {
   onmessage?: (message: JSONRPCMessage, extra?: MessageExtraInfo) => void;
   onclose?: () => void;
@@ -21,9 +21,9 @@ export class Wire implements Transport {
   onOtherMessage: (message: Record<string, unknown>) => void = () => {};
   /** Reports transport errors other than failed requests, which reject their own promise. */
   onTransportError: () => void = () => {};
-  /** Hears why a message of the server went no further. */
+  /** Called with the reason when a message of the server is dropped. */
   onDropped: (why: string) => void = () => {};
-  /** When the last message came, by `performance.now()`; 0 if none did. */
+  /** When the last message arrived, by `performance.now()`; 0 if none did. */
   lastMessageAt = 0;
   readonly #inner: Transport;
   readonly #secrets: Secrets;
@@ -34,11 +34,11 @@ export class Wire implements Transport {
   #isOpen = false;
   #isClosed = false;
 
-  /** Nothing the server sends goes further with a credential among `secrets` in it. */
+  /** `secrets` are masked in all messages of the server. */
   constructor(inner: Transport, secrets: Secrets = new Secrets()) {
     this.#inner = inner;
     this.#secrets = secrets;
-    // By these two the official client knows a process, which it probes in place and for a short time.
+    // The official client recognizes a process by these two members, and then probes it in place with a short timeout.
     if (!isProcessLike(inner)) return;
     Object.defineProperties(this, {
       pid: { get: () => inner.pid },
@@ -50,7 +50,7 @@ export class Wire implements Transport {
     return isProcessLike(this.#inner);
   }
 
-  /** Whether the transport was started: a process runs, an address was named. */
+  /** Whether the transport was started: a process is running, or a URL is set. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -59,12 +59,12 @@ export class Wire implements Transport {
     return this.#isClosed;
   }
 
-  /** What was asked last in the handshake and not answered yet. */
+  /** The last handshake request without a response. */
   get unanswered(): string | undefined {
     return [...this.#handshakeRequests.values()].at(-1);
   }
 
-  /** Whether it was asked for its era and has not answered that. */
+  /** Whether the protocol probe has no response yet. */
   get isProbeUnanswered(): boolean {
     return [...this.#handshakeRequests.values()].includes(PROBE);
   }
@@ -90,7 +90,7 @@ export class Wire implements Transport {
       this.onclose?.();
     };
     this.#inner.onerror = (error) => {
-      // A failed request is complained of first and rejected with the same error afterwards.
+      // A failed request is first reported here and then rejects with the same error.
       setImmediate(() => {
         if (!this.#reportedErrors.has(error) && !this.#isClosed) this.onTransportError();
       });
@@ -165,18 +165,18 @@ function isProcessLike(transport: Transport): transport is Transport & { pid: un
 
 type Message = Record<string, unknown>;
 
-/** What becomes of one message of a server. */
+/** The outcome of the nesting check for one message. */
 type Bounded =
   | { readonly kind: 'message'; readonly message: Message }
-  /** A request of the server that gets this answer and goes no further. */
+  /** A request of the server that gets this error response. */
   | { readonly kind: 'refused'; readonly reply: RpcFailure }
-  /** A message that goes no further; the text says why. */
+  /** A dropped message, with the reason. */
   | { readonly kind: 'dropped'; readonly why: string };
 
 /**
- * Bounds the nesting of a message, so that no code behind this point runs out of stack: an answer nested too deep fails
- * its own request, a request is refused, a notification is dropped. Of a handshake or a list only what lies too deep is
- * cut off: the other entries of the list are good.
+ * Limits the nesting of a message, so that later code cannot overflow the stack: a response nested too deep fails its
+ * request, a request is refused, a notification is dropped. In a handshake or a list only the parts that are too deep
+ * are cut off, since other entries may be valid.
  */
 function boundNesting(message: Message): Bounded {
   if (!isNestedDeeper(message)) return { kind: 'message', message };
@@ -185,14 +185,14 @@ function boundNesting(message: Message): Bounded {
   if (typeof method === 'string') {
     if (isId)
       return { kind: 'refused', reply: rpcFailure(id, INVALID_REQUEST, `The request is ${TOO_DEEP}`) };
-    return { kind: 'dropped', why: `its notification is ${TOO_DEEP} and was ignored: ${method}` };
+    return { kind: 'dropped', why: `a notification ${TOO_DEEP} was ignored: ${method}` };
   }
-  if (!isId) return { kind: 'dropped', why: `it sent a message ${TOO_DEEP}, which was ignored` };
+  if (!isId) return { kind: 'dropped', why: `a message ${TOO_DEEP} was ignored` };
   return { kind: 'message', message: isCuttable(result) ? (cutNesting(message) as Message) : failure(id) };
 }
 
 function failure(id: RpcId): RpcFailure {
-  const text = `its answer is ${TOO_DEEP}; have the server return flatter data`;
+  const text = `its response is ${TOO_DEEP}; return flatter data from the server`;
   return rpcFailure(id, TOO_LARGE, text, { limit: MAX_NESTING });
 }
 
@@ -203,7 +203,7 @@ function isCuttable(result: unknown): boolean {
   return CUTTABLE.some((name) => name in result);
 }
 
-/** Members of the answers to handshakes and lists. */
+/** Members of handshake and list results. */
 const CUTTABLE = [
   'protocolVersion',
   'supportedVersions',
@@ -212,23 +212,24 @@ const CUTTABLE = [
   'resources',
   'resourceTemplates',
 ];
-/** Written or posted at once; the others wait for these. */
+
+/** Replies that are written at once; the others are queued. */
 const MAX_SENDING = 64;
 const MAX_UNSETTLED = 10_000;
-/** A reply that takes longer keeps no other from being sent. */
+/** A reply that takes longer no longer delays others. */
 const SLOW_MS = 30_000;
-/** An id is the server's and comes back in the reply: a long one counts as many. */
+/** The server chooses the ids, which the replies repeat: a long id counts as several replies. */
 const ID_LENGTH = 1000;
 
 type Waiting = { readonly start: () => void; readonly refuse: (detail: Error) => void };
 
-/** Sends our answers to a server's requests in order, some at once and the rest after them; too many are refused. */
+/** Sends our replies to a server's requests in order, with limited concurrency; too many pending ones are refused. */
 class ReplyQueue {
   readonly #waiting: Waiting[] = [];
   #underWay = 0;
   #unsettled = 0;
 
-  /** Whether another reply would have to wait. */
+  /** Whether another reply would be queued. */
   get isBusy(): boolean {
     return this.#underWay >= MAX_SENDING;
   }
@@ -249,7 +250,7 @@ class ReplyQueue {
     });
   }
 
-  /** What waits is not sent any more. */
+  /** Drops queued replies. */
   close(): void {
     for (const { refuse } of this.#waiting.splice(0)) refuse(closed());
   }
@@ -276,7 +277,7 @@ class ReplyQueue {
 }
 
 function tooMany(): Error {
-  const text = `${MAX_UNSETTLED} answers wait for the server already`;
+  const text = `${MAX_UNSETTLED} replies are already waiting for the server to read them`;
   return Object.assign(new Error(text), { code: 'not-reading', wasSent: false });
 }
 

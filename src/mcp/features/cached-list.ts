@@ -3,12 +3,12 @@ import { type Discovered, formatDiagnostic } from '../discovery/read-list.ts';
 import { ServerFault } from '../errors/host-error.ts';
 
 type Source<T> = {
-  /** The capability that stands for it, and the changes that concern it. */
+  /** The capability of the list, and the kind of its change notifications. */
   readonly offer: 'resources' | 'prompts';
   list(connection: Connection): Promise<Discovered<T>>;
-  /** Hears what is wrong with entries, as often as they are listed. */
+  /** Called for each diagnostic of a listing. */
   onWarning(server: string, detail: string): void;
-  /** In milliseconds; only differences count. */
+  /** In milliseconds; only differences are used. */
   now(): number;
 };
 
@@ -16,9 +16,9 @@ type Held<T> = { readonly items: Promise<readonly T[]>; freshUntil: number };
 type Kept<T> = { held: Held<T> | undefined; last: readonly T[] | undefined };
 
 /** How long a list is cached if the server sends no change notifications. */
-const UNTOLD_MS = 10_000;
+const DEFAULT_TTL_MS = 10_000;
 
-/** One kind of list: loading for when it is wanted, kept as long as its connection until it changes or is too old. */
+/** One kind of list, loaded on request and cached per connection until it changes or expires. */
 export class CachedList<T> {
   readonly #source: Source<T>;
   readonly #kept = new WeakMap<Connection, Kept<T>>();
@@ -31,12 +31,12 @@ export class CachedList<T> {
     return capabilities[this.#source.offer] !== undefined;
   }
 
-  /** What was listed last, however old; undefined if nothing was. */
+  /** The last list, however old; undefined if nothing was listed. */
   last(connection: Connection): readonly T[] | undefined {
     return this.#kept.get(connection)?.last;
   }
 
-  /** What it lists now; nothing if it never said that it has any. Those who ask at once share one answer. */
+  /** The current list; empty if the server lacks the capability. Concurrent callers share one request. */
   get(connection: Connection): Promise<readonly T[]> {
     if (!this.isOffered(connection)) return Promise.resolve([]);
     const kept = this.#keptOf(connection);
@@ -65,7 +65,7 @@ export class CachedList<T> {
       ({ items, diagnostics, ttlMs, failure }) => {
         kept.last = items;
         const hasNotifications = connection.capabilities[offer]?.listChanged === true;
-        const heldMs = ttlMs ?? (hasNotifications ? Number.POSITIVE_INFINITY : UNTOLD_MS);
+        const heldMs = ttlMs ?? (hasNotifications ? Number.POSITIVE_INFINITY : DEFAULT_TTL_MS);
         held.freshUntil = failure === undefined ? now() + heldMs : now();
         for (const it of diagnostics) onWarning(connection.name, formatDiagnostic(it));
       },
@@ -78,7 +78,7 @@ export class CachedList<T> {
 
 const METHOD_NOT_FOUND = -32601;
 
-/** Who has resources need not have templates of them, nor know how to list them. */
+/** A server with resources may not implement templates. */
 function nothingIfUnknown<T>(failure: unknown): Discovered<T> {
   if (failure instanceof ServerFault && failure.code === METHOD_NOT_FOUND)
     return { items: [], diagnostics: [] };

@@ -2,23 +2,25 @@ import { nearest } from '../../base/text/nearest.ts';
 import type { Prompt } from '../discovery/prompt.ts';
 import { HostError } from '../errors/host-error.ts';
 
-/** The server never said that it can do this, so it is not asked. */
+/** The server lacks the capability, so no request is sent. */
 export function notOfferedError(server: string, what: string): HostError {
-  return new HostError('not-offered', server, `it offers no ${what}`, { hasRun: 'no' });
+  return new HostError('not-offered', server, `the server does not offer ${what}`, { hasRun: 'no' });
 }
 
 /** The server sent a result of the wrong shape. */
 export function malformedResultError(server: string, method: string, detail: string): HostError {
-  const text = `its answer to "${method}" cannot be read: ${detail}; whoever made the server has to mend that`;
+  const text = `its response to "${method}" is malformed: ${detail}; report this to the server’s author`;
   return new HostError('unreachable', server, text);
 }
 
-/** Names the ones there are, as far as a person reads them. */
+/** Lists the available prompts, up to a limit. */
 function unknownPrompt(server: string, name: string, known: readonly string[]): HostError {
   const similar = nearest(name, known);
-  const there = known.length > 0 ? `there are ${formatNames(known)}` : 'there is none';
-  const hint = similar === undefined ? there : `did you mean "${similar}"? ${there}`;
-  return new HostError('not-offered', server, `it has no prompt "${name}"; ${hint}`, { hasRun: 'no' });
+  const available = known.length > 0 ? `available: ${formatNames(known)}` : 'it has none';
+  const hint = similar === undefined ? available : `did you mean "${similar}"? ${available}`;
+  return new HostError('not-offered', server, `the server has no prompt "${name}"; ${hint}`, {
+    hasRun: 'no',
+  });
 }
 
 function lackingArguments(
@@ -39,7 +41,7 @@ function formatNames(names: readonly string[]): string {
   return shown.join(', ') + more;
 }
 
-/** Why a prompt cannot be filled in with these arguments, by what its server lists; undefined if nothing speaks against it. */
+/** Why a prompt cannot be used with these arguments; undefined if it can. */
 export function promptError(
   server: string,
   prompts: readonly Prompt[],

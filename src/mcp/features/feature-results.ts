@@ -19,13 +19,13 @@ export type FilledPrompt = {
 /** Completions for an argument. `total` and `hasMore` are present if the server reported them. */
 export type Completion = { values: string[]; total?: number; hasMore?: boolean };
 
-/** Reads the answer to `resources/read`; throws a `HostError` that says what is wrong with it. */
+/** Parses the result of `resources/read`; throws a `HostError` if it is malformed. */
 export function parseResourceResult(server: string, uri: string, answer: unknown): ReadResource {
   const given: unknown = isRecord(answer) ? answer.contents : undefined;
   const method = 'resources/read';
   if (!Array.isArray(given)) throw malformedResultError(server, method, '"contents" must be a list');
   const contents = given.map((value: unknown, at): ResourceContents => {
-    // A piece that does not say where it is from is from where it was asked for.
+    // Contents without a URI are those of the requested one.
     const piece = isRecord(value) && value.uri === undefined ? { ...value, uri } : value;
     const detail = contentsError(piece);
     if (detail !== undefined) throw malformedResultError(server, method, `contents[${at}]: ${detail}`);
@@ -34,7 +34,7 @@ export function parseResourceResult(server: string, uri: string, answer: unknown
   return { contents, ...metaOf(answer) };
 }
 
-/** Reads the answer to `prompts/get`; throws a `HostError` that says what is wrong with it. */
+/** Parses the result of `prompts/get`; throws a `HostError` if it is malformed. */
 export function parsePromptResult(server: string, answer: unknown): FilledPrompt {
   const { messages: given, description }: Record<string, unknown> = isRecord(answer) ? answer : {};
   const method = 'prompts/get';
@@ -47,7 +47,7 @@ export function parsePromptResult(server: string, answer: unknown): FilledPrompt
   return { ...(typeof description === 'string' && { description }), messages, ...metaOf(answer) };
 }
 
-/** Reads the answer to `completion/complete`; throws a `HostError` that says what is wrong with it. */
+/** Parses the result of `completion/complete`; throws a `HostError` if it is malformed. */
 export function parseCompletionResult(server: string, answer: unknown): Completion {
   const completion: unknown = isRecord(answer) ? answer.completion : undefined;
   const { values, total, hasMore }: Record<string, unknown> = isRecord(completion) ? completion : {};
@@ -65,7 +65,7 @@ export function parseCompletionResult(server: string, answer: unknown): Completi
 }
 
 function messageError(value: unknown): string | undefined {
-  if (!isRecord(value)) return 'it is no object';
+  if (!isRecord(value)) return 'not an object';
   if (value.role !== 'user' && value.role !== 'assistant') return '"role" must be "user" or "assistant"';
   const detail = blockError(value.content);
   return detail === undefined ? undefined : `"content": ${detail}`;
@@ -77,20 +77,18 @@ function metaOf(answer: unknown): { _meta?: Record<string, unknown> } {
 
 /** Validates the known members of resource contents; unknown members are allowed. */
 function contentsError(value: unknown): string | undefined {
-  if (!isRecord(value)) return 'it is no object';
+  if (!isRecord(value)) return 'not an object';
   if (typeof value.uri !== 'string') return '"uri" must be a string';
   if (value.mimeType !== undefined && typeof value.mimeType !== 'string')
     return '"mimeType" must be a string';
   if (value.text !== undefined && typeof value.text !== 'string') return '"text" must be a string';
-  if (value.blob !== undefined && typeof value.blob !== 'string') return '"blob" must be base64 in a string';
-  return value.text === undefined && value.blob === undefined
-    ? 'it has neither "text" nor "blob"'
-    : undefined;
+  if (value.blob !== undefined && typeof value.blob !== 'string') return '"blob" must be a base64 string';
+  return value.text === undefined && value.blob === undefined ? 'has neither "text" nor "blob"' : undefined;
 }
 
 /** Validates one content block; unknown types pass unchanged. */
 function blockError(value: unknown): string | undefined {
-  if (!isRecord(value) || typeof value.type !== 'string') return 'it must be an object with a "type"';
+  if (!isRecord(value) || typeof value.type !== 'string') return 'must be an object with a "type"';
   if (value.type === 'resource') {
     const detail = contentsError(value.resource);
     return detail === undefined ? undefined : `of its "resource", ${detail}`;
@@ -110,7 +108,7 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
 /** What is completed: an argument of a prompt, by name, or of a resource template, by `uriTemplate`. */
 export type CompletionOf = { readonly prompt: string } | { readonly resourceTemplate: string };
 
-/** The capability came with this revision; before it, any server might complete. */
+/** The capability exists since this revision; servers of earlier ones may support completion without it. */
 const CAPABILITY_SINCE = '2025-03-26';
 
 export function mayComplete({

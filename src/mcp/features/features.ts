@@ -25,24 +25,24 @@ import {
 } from './feature-results.ts';
 import { type Subscription, Subscriptions } from './subscriptions.ts';
 
-/** How one request is made; `timeoutMs` is the longest silence if `onProgress` is given, the longest time in all if not. */
+/** Options of a request. With `onProgress`, `timeoutMs` limits the time between messages instead of the total time. */
 type FeatureOptions = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'onProgress' | 'meta'>;
 
 type AttemptOptions = Parameters<RetryingRequest<unknown>['send']>[1];
 
-/** Something of a server, with the key of its entry. */
+/** An item with the key of its server. */
 type Of<T> = T & { readonly server: string };
 
 type FeaturesOptions = LimitSources['host'] & {
-  /** Hears of what was tolerated, and of servers that could not be listed with the others. */
+  /** Called for tolerated errors, and for servers that could not be listed. */
   readonly onWarning?: (server: string, message: string) => void;
   readonly inactiveReason?: InactiveReason;
 };
 
 /**
- * Resources, prompts and completion of many servers, whatever protocol they speak. Each request waits for a server that
- * is being dialled, is made once more if the connection is lost meanwhile, and rejects with a `HostError`, an
- * `AbortError`, or the server's own `ServerFault`. What a server does not offer is listed as nothing.
+ * Resources, prompts and completion of all servers. Each request waits for a server that is connecting, is repeated if
+ * the connection is lost, and rejects with a `HostError`, an `AbortError`, or the server's own `ServerFault`. A server
+ * without the capability has an empty list.
  */
 export class Features implements Disposable {
   readonly #servers: Servers;
@@ -68,7 +68,7 @@ export class Features implements Disposable {
     ) => new CachedList<T>({ offer, list, onWarning, now: () => performance.now() });
     this.#resources = kept('resources', (it) => listResources(it), onWarning);
     this.#templates = kept('resources', (it) => listResourceTemplates(it), onWarning);
-    // Prompts are listed as a server comes, and what is wrong with them is told then.
+    // Diagnostics of prompts are reported when the server connects.
     this.#prompts = kept(
       'prompts',
       (it) => listPrompts(it),
@@ -76,17 +76,17 @@ export class Features implements Disposable {
     );
   }
 
-  /** Of one server, or of all that are connected; one of those that fails is warned of and costs no other. */
+  /** The resources of one server or of all connected ones; a server that fails is reported as a warning. */
   listResources(server?: string, options: FeatureOptions = {}): Promise<Of<Resource>[]> {
     return this.#list('its resources', this.#resources, server, options);
   }
 
-  /** The prompts, as `listResources`. */
+  /** The resource templates, like `listResources`. */
   listResourceTemplates(server?: string, options: FeatureOptions = {}): Promise<Of<ResourceTemplate>[]> {
     return this.#list('its resource templates', this.#templates, server, options);
   }
 
-  /** The prompts, as `listResources`. */
+  /** The prompts, like `listResources`. */
   listPrompts(server?: string, options: FeatureOptions = {}): Promise<Of<Prompt>[]> {
     return this.#list('its prompts', this.#prompts, server, options);
   }
@@ -98,7 +98,7 @@ export class Features implements Disposable {
     });
   }
 
-  /** `listener` hears of changes, once of those that come at once, and once after a reconnect, since something may have been missed. */
+  /** Calls `listener` after changes, once per burst, and after each reconnect, since changes may have been missed. */
   subscribe(
     server: string,
     uri: string,
@@ -115,7 +115,7 @@ export class Features implements Disposable {
     });
   }
 
-  /** A prompt the server does not list, or that lacks what it requires, is refused before the server is asked. */
+  /** An unlisted prompt, or one with missing required arguments, is refused without a request. */
   getPrompt(
     server: string,
     name: string,
@@ -124,7 +124,7 @@ export class Features implements Disposable {
   ): Promise<FilledPrompt> {
     return this.#request(server, `the prompt "${name}"`, options, async (connection, attempt, request) => {
       if (!this.#prompts.isOffered(connection)) throw notOfferedError(server, 'prompts');
-      // An old list is good enough to find nothing wrong; to refuse, it has to be a new one.
+      // A cached list is good enough to accept a request, but a refusal needs a fresh one.
       const last = this.#prompts.last(connection);
       if (!last || promptError(server, last, name, args)) {
         const fresh = await waitFor(this.#prompts.get(connection), request, attempt);
@@ -138,7 +138,7 @@ export class Features implements Disposable {
     });
   }
 
-  /** What an argument of a prompt or a part of a template may be; `context` is what the others are already. */
+  /** Completes an argument of a prompt or a template; `context` has the values of the other arguments. */
   complete(
     server: string,
     of: CompletionOf,
@@ -153,12 +153,12 @@ export class Features implements Disposable {
     });
   }
 
-  /** Is to hear of every change of a server's state: subscriptions are made again on a new connection. */
+  /** To be called after each state change of a server; subscribes again on a new connection. */
   follow(server: string): void {
     this.#subscriptions.follow(server);
   }
 
-  /** Ends all subscriptions; the servers are not its own to end. */
+  /** Ends all subscriptions; the servers stay connected. */
   [Symbol.dispose](): void {
     this.#subscriptions[Symbol.dispose]();
   }
@@ -219,7 +219,7 @@ export class Features implements Disposable {
     this.#options.onWarning?.(server, message);
   }
 
-  /** A server lists the same again and again, and may have faults without end. */
+  /** Reports each message once, since a server may be listed often. */
   #warnOnce(server: string, message: string): void {
     const warnings = this.#warnings.get(server) ?? new UniqueWarnings((it) => this.#warn(server, it));
     this.#warnings.set(server, warnings);

@@ -4,20 +4,20 @@ import { isRecord } from '../../base/json-value.ts';
 import type { Connection } from '../connection/connection.ts';
 import { HostError } from '../errors/host-error.ts';
 
-/** Hears what a server tells of the resources that are subscribed to. */
+/** Receives updates of subscribed resources. */
 type FeedListener = {
   changed(uri: string): void;
-  /** Something may have changed unnoticed. */
+  /** Updates may have been missed. */
   missed(): void;
 };
 
-/** The subscriptions of one connection, by what its era has for that; those of one group are made and ended one after the other. */
+/** The resource subscriptions of one connection, in its protocol era; changes of one group run one after the other. */
 export class ResourceFeed {
   readonly connection: Connection;
   readonly #watch: ResourceSubscriber;
   readonly #uris = new Set<string>();
   readonly #unlisten: (() => void)[];
-  /** The last change of each group, as long as it goes on. */
+  /** The running change of each group. */
   readonly #changes = new Map<string, Promise<void>>();
 
   constructor(connection: Connection, listener: FeedListener) {
@@ -29,17 +29,17 @@ export class ResourceFeed {
     const stopListening = connection.onNotification?.((method, { uri }) => {
       if (method === 'notifications/resources/updated' && typeof uri === 'string') listener.changed(uri);
     });
-    // In the older protocol lists and resources are told of on one stream; a gap in it is one for both.
+    // In the legacy protocol, list changes and resource updates share one stream, so a gap affects both.
     const gap = connection.onListChanged((kind) => kind === 'all' && !isModern && listener.missed());
     this.#unlisten = [...(stopListening ? [stopListening] : []), gap, connection.onClose(() => this.close())];
   }
 
-  /** The newer protocol has one stream for all, the older one a request for each: one that hangs holds up no other. */
+  /** The stateless protocol has one stream for all URIs; the legacy protocol has one request per URI, independent of the others. */
   groups(uris: readonly string[]): (readonly string[])[] {
     return this.connection.era === 'modern' ? [uris] : uris.map((uri) => [uri]);
   }
 
-  /** Resolves once the server tells of the whole group; rejects as a request does, and then nothing is added. */
+  /** Resolves once the server has confirmed the group; on rejection nothing is added. */
   add(group: readonly string[], signal?: AbortSignal): Promise<void> {
     return this.#change(group, async () => {
       const fresh = group.filter((uri) => !this.#uris.has(uri));
@@ -49,7 +49,7 @@ export class ResourceFeed {
     });
   }
 
-  /** Never rejects: a server that cannot be told any more tells us of nothing either. */
+  /** Never rejects: if the server is unreachable, the subscription has ended anyway. */
   async remove(uri: string): Promise<void> {
     const removed = this.#change([uri], async () => {
       if (this.#uris.delete(uri)) await this.#watch.end(uri, [...this.#uris]);
@@ -74,22 +74,23 @@ export class ResourceFeed {
     return done;
   }
 }
-/** How one connection is told which resources to tell of. */
+
+/** Subscribes to resources in one protocol era. */
 type ResourceSubscriber = {
-  /** Resolves once the server tells of `fresh` too; `all` is those and what it told of before. `signal` ends the wait for that. */
+  /** Resolves once the server has confirmed `fresh`; `all` includes the earlier ones. `signal` ends the wait. */
   begin(fresh: readonly string[], all: readonly string[], signal?: AbortSignal): Promise<void>;
-  /** It need not tell of that any more; `rest` is what is left. */
+  /** Ends one subscription; `rest` are the remaining ones. */
   end(uri: string, rest: readonly string[]): Promise<void>;
   close(): void;
 };
 
-/** How long a server may take to say that it will tell. */
+/** Timeout for the confirmation of a subscription. */
 const CONFIRM_MS = 30_000;
 
 /** Timeout of an unsubscribe request. */
 const END_MS = 5000;
 
-/** The older protocol: a request for each resource, and another that ends it. */
+/** The legacy protocol: one subscribe and one unsubscribe request per resource. */
 function legacySubscriber({ request: ask }: Pick<Connection, 'request'>): ResourceSubscriber {
   const end = async (uri: string) => {
     await ask('resources/unsubscribe', { uri }, { timeoutMs: END_MS });
@@ -98,7 +99,7 @@ function legacySubscriber({ request: ask }: Pick<Connection, 'request'>): Resour
     try {
       await ask('resources/subscribe', { uri }, { timeoutMs: CONFIRM_MS, ...(signal && { signal }) });
     } catch (failure) {
-      // Who has not answered may have subscribed all the same.
+      // A server that did not answer may still have subscribed.
       if (signal?.aborted || isLate(failure)) await end(uri).catch(() => {});
       throw failure;
     }
@@ -118,15 +119,15 @@ function isLate(failure: unknown): boolean {
 }
 
 const BACKOFF = { firstMs: 250, maxMs: 30_000 };
-/** A stream that lasted so long was a good one: the next is opened soon. */
+/** A stream that lasted this long resets the backoff. */
 const GOOD_MS = 10_000;
 
 /**
- * The stateless protocol: one stream that tells of all of them. Another set of resources is another stream, opened before
- * the old one is closed; one that breaks is opened again, and `onMissed` hears of that.
+ * The stateless protocol: one stream for all resources. A changed set of resources opens a new stream before the old one
+ * is closed; a broken stream is reopened, and `onMissed` is called.
  */
 export function statelessSubscriber(connection: Connection, onMissed: () => void): ResourceSubscriber {
-  /** What the server has agreed to tell of. */
+  /** The URIs that the server has confirmed. */
   let agreed: readonly string[] = [];
   let current: AbortController | undefined;
   let wait: NodeJS.Timeout | undefined;
@@ -134,7 +135,7 @@ export function statelessSubscriber(connection: Connection, onMissed: () => void
   let isOver = false;
   let turns: Promise<unknown> = Promise.resolve();
 
-  /** One after the other: what the server agrees to does not say which question it answers. */
+  /** Requests run one after the other, since an acknowledgement does not say which request it belongs to. */
   const inTurn = (work: () => Promise<void>): Promise<void> => {
     const done = turns.then(work);
     turns = done.catch(() => {});
@@ -187,7 +188,7 @@ export function statelessSubscriber(connection: Connection, onMissed: () => void
   };
 }
 
-/** Resolves once the server has agreed, with what settles at the end of the stream; rejects if it does not agree. */
+/** Resolves once the server has acknowledged, with a promise for the end of the stream; rejects if the server refuses. */
 async function listen(
   connection: Connection,
   uris: readonly string[],
@@ -199,16 +200,16 @@ async function listen(
     if (method !== ACKNOWLEDGED || !isOwn(params)) return;
     const missing = uris.find((uri) => !honored(params).includes(uri));
     if (missing === undefined) answer.resolve();
-    else refuse(`it does not tell of changes of ${missing}`);
+    else refuse(`the server does not send updates for ${missing}`);
   });
   const params = { notifications: { resourceSubscriptions: [...uris] } };
   const asked = connection.request('subscriptions/listen', params, { signal: life.signal });
   const ended = asked.then(
-    () => refuse('it ended the subscription before it confirmed it'),
+    () => refuse('the server ended the subscription before confirming it'),
     (failure: unknown) => answer.reject(failure),
   );
   const timer = startTimer(CONFIRM_MS, () =>
-    refuse(`it did not confirm the subscription within ${CONFIRM_MS / 1000} s`),
+    refuse(`the server did not confirm the subscription within ${CONFIRM_MS / 1000} s`),
   );
   try {
     await answer.promise;
@@ -225,7 +226,7 @@ async function listen(
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
 
-/** Our requests are numbered; the stream for changed lists has a name. */
+/** Our request ids are numbers; the stream for list changes has a named id. */
 function isOwn({ _meta }: Readonly<Record<string, unknown>>): boolean {
   const id = isRecord(_meta) ? _meta[SUBSCRIPTION_ID] : undefined;
   return id === undefined || Number.isInteger(Number(id));

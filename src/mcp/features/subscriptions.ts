@@ -7,27 +7,27 @@ import { ResourceFeed } from './resource-feed.ts';
 /** A subscription to a resource; ends with `unsubscribe()` or `await using`. Neither rejects. */
 export type Subscription = AsyncDisposable & { unsubscribe(): Promise<void> };
 
-/** What is subscribed to of one server, whatever connection it has. */
+/** The subscriptions of one server, across connections. */
 type ServerSubscriptions = { feed: ResourceFeed | undefined; readonly topics: SubscribedResources };
 
 type SubscriptionDeps = {
   connection(server: string): Connection | undefined;
-  /** Hears of what could not be subscribed to again. */
+  /** Called when a subscription could not be renewed. */
   onWarning(server: string, message: string): void;
 };
 
-/** Who hears of changed resources: one subscription for all listeners of one resource, made again after each reconnect. */
+/** Shares one subscription among all listeners of a resource and renews it after each reconnect. */
 export class Subscriptions implements Disposable {
-  readonly #around: SubscriptionDeps;
-  readonly #books = new Map<string, ServerSubscriptions>();
+  readonly #deps: SubscriptionDeps;
+  readonly #servers = new Map<string, ServerSubscriptions>();
 
-  constructor(around: SubscriptionDeps) {
-    this.#around = around;
+  constructor(deps: SubscriptionDeps) {
+    this.#deps = deps;
   }
 
   /**
-   * Resolves once the server tells of changes; rejects as a request does, or if the server never said it would. Once
-   * `signal` is aborted nobody hears of anything, and the server is no longer waited for on their account.
+   * Resolves once the server has confirmed the subscription; rejects if the request fails or the server does not support
+   * subscriptions. Aborting `signal` removes the listener and ends the wait.
    */
   async add(
     connection: Connection,
@@ -35,13 +35,13 @@ export class Subscriptions implements Disposable {
     listener: () => void,
     signal: AbortSignal,
   ): Promise<Subscription> {
-    if (!isWilling(connection)) throw notOfferedError(connection.name, WHAT);
-    const book = this.#bookOf(connection.name);
-    const feed = this.#feedOf(book, connection);
-    const seat = book.topics.join(uri, listener);
+    if (!canSubscribe(connection)) throw notOfferedError(connection.name, WHAT);
+    const server = this.#serverOf(connection.name);
+    const feed = this.#feedOf(server, connection);
+    const handle = server.topics.join(uri, listener);
     let left: Promise<void> | undefined;
     const leave = async () => {
-      if (seat.leave()) await book.feed?.remove(uri);
+      if (handle.leave()) await server.feed?.remove(uri);
     };
     const unsubscribe = () => {
       left ??= leave();
@@ -49,7 +49,7 @@ export class Subscriptions implements Disposable {
     };
     signal.addEventListener('abort', unsubscribe);
     try {
-      await feed.add([uri], seat.signal);
+      await feed.add([uri], handle.signal);
     } catch (failure) {
       void unsubscribe();
       throw failure;
@@ -57,57 +57,57 @@ export class Subscriptions implements Disposable {
     return { unsubscribe, [Symbol.asyncDispose]: unsubscribe };
   }
 
-  /** Something became of a server: what was subscribed to on its last connection is subscribed to on a new one. */
-  follow(server: string): void {
-    const book = this.#books.get(server);
-    const connection = this.#around.connection(server);
-    if (book && book.topics.uris().length > 0 && connection) this.#feedOf(book, connection);
+  /** To be called after each state change of a server: renews the subscriptions on a new connection. */
+  follow(name: string): void {
+    const server = this.#servers.get(name);
+    const connection = this.#deps.connection(name);
+    if (server && server.topics.uris().length > 0 && connection) this.#feedOf(server, connection);
   }
 
   [Symbol.dispose](): void {
-    for (const { feed, topics } of this.#books.values()) {
+    for (const { feed, topics } of this.#servers.values()) {
       feed?.close();
       topics.clear();
     }
-    this.#books.clear();
+    this.#servers.clear();
   }
 
-  #bookOf(server: string): ServerSubscriptions {
-    const book = this.#books.get(server) ?? { feed: undefined, topics: new SubscribedResources() };
-    this.#books.set(server, book);
-    return book;
+  #serverOf(name: string): ServerSubscriptions {
+    const server = this.#servers.get(name) ?? { feed: undefined, topics: new SubscribedResources() };
+    this.#servers.set(name, server);
+    return server;
   }
 
-  #feedOf(book: ServerSubscriptions, connection: Connection): ResourceFeed {
-    if (book.feed?.connection === connection) return book.feed;
-    book.feed?.close();
+  #feedOf(server: ServerSubscriptions, connection: Connection): ResourceFeed {
+    if (server.feed?.connection === connection) return server.feed;
+    server.feed?.close();
     const feed = new ResourceFeed(connection, {
-      changed: (uri) => book.topics.changed(uri),
-      missed: () => book.topics.notify(),
+      changed: (uri) => server.topics.changed(uri),
+      missed: () => server.topics.notify(),
     });
-    book.feed = feed;
-    const before = book.topics.uris();
-    if (before.length > 0) for (const group of feed.groups(before)) void this.#renew(book, feed, group);
+    server.feed = feed;
+    const before = server.topics.uris();
+    if (before.length > 0) for (const group of feed.groups(before)) void this.#renew(server, feed, group);
     return feed;
   }
 
   /** Subscribes again after a reconnect and notifies all listeners, because changes may have been missed. */
-  async #renew(book: ServerSubscriptions, feed: ResourceFeed, uris: readonly string[]): Promise<void> {
+  async #renew(server: ServerSubscriptions, feed: ResourceFeed, uris: readonly string[]): Promise<void> {
     const [first = ''] = uris;
-    const signal = uris.length === 1 ? book.topics.signal(first) : undefined;
+    const signal = uris.length === 1 ? server.topics.signal(first) : undefined;
     try {
-      if (!isWilling(feed.connection)) throw notOfferedError(feed.connection.name, WHAT);
+      if (!canSubscribe(feed.connection)) throw notOfferedError(feed.connection.name, WHAT);
       await feed.add(uris, signal);
-      book.topics.notify(uris);
+      server.topics.notify(uris);
     } catch (failure) {
       if (signal?.aborted) return;
-      if (book.feed !== feed || this.#around.connection(feed.connection.name) !== feed.connection) return;
-      // One that is gone must not take the others along.
-      if (uris.length > 1) await Promise.all(uris.map((uri) => this.#renew(book, feed, [uri])));
+      if (server.feed !== feed || this.#deps.connection(feed.connection.name) !== feed.connection) return;
+      // A resource that no longer exists must not affect the others.
+      if (uris.length > 1) await Promise.all(uris.map((uri) => this.#renew(server, feed, [uri])));
       else
-        this.#around.onWarning(
+        this.#deps.onWarning(
           feed.connection.name,
-          `${first} is no longer subscribed to, until it is connected again: ${messageOf(failure)}`,
+          `${first} is not subscribed to until the next reconnect: ${messageOf(failure)}`,
         );
     }
   }
@@ -115,15 +115,15 @@ export class Subscriptions implements Disposable {
 
 const WHAT = 'subscriptions to resources';
 
-function isWilling({ capabilities }: Connection): boolean {
+function canSubscribe({ capabilities }: Connection): boolean {
   return capabilities.resources?.subscribe === true;
 }
 
-/** The place of one listener. */
+/** The registration of one listener. */
 type ListenerHandle = {
   /** Aborted once the resource has no listeners. */
   readonly signal: AbortSignal;
-  /** Whether that was the last who listened to it. */
+  /** Removes the listener; true if it was the last one of the resource. */
   leave(): boolean;
 };
 
@@ -134,7 +134,7 @@ type SubscribedResource = {
   users: number;
 };
 
-/** Who listens to which resource of one server. */
+/** The listeners of the resources of one server. */
 export class SubscribedResources {
   readonly #topics = new Map<string, SubscribedResource>();
   readonly #changed = new Set<string>();
@@ -192,10 +192,11 @@ export class SubscribedResources {
 function newTopic(uri: string): SubscribedResource {
   return { href: hrefOf(uri), listeners: new Broadcast<void>(), over: new AbortController(), users: 0 };
 }
-/** Says who hears of these changes: who subscribed to the same resource, or to one that it is within. All are hrefs. */
+
+/** Whether a subscription is affected by these changes: to the same resource, or to one that contains it. All are hrefs. */
 export function isAffectedBy(changed: readonly string[]): (subscribed: string) => boolean {
   const same = new Set(changed);
-  // There may be thousands of changes and thousands who have subscribed: in order, each finds its own at once.
+  // Sorted for a binary search: there may be thousands of changes and subscriptions.
   const sorted = [...same].sort();
   return (subscribed) => {
     if (same.has(subscribed)) return true;
@@ -204,12 +205,12 @@ export function isAffectedBy(changed: readonly string[]): (subscribed: string) =
   };
 }
 
-/** Servers may write an address in another way than it was given to them; in this way it is compared. */
+/** Normalizes a URI for comparison, since a server may write it differently. */
 export function hrefOf(uri: string): string {
   return URL.canParse(uri) ? new URL(uri).href : uri;
 }
 
-/** Where the first stands that does not come before `least`. */
+/** Index of the first element that is not less than `least`. */
 function firstFrom(sorted: readonly string[], least: string): number {
   let [from, to] = [0, sorted.length];
   while (from < to) {

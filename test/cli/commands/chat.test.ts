@@ -265,7 +265,9 @@ test.each([[['chat']], [[]]])(
   async (args) => {
     const { code, stdout, stderr } = await runCli(args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^toolplane: No model is available: none of ANTHROPIC_API_KEY, .*--model rehearsal/);
+    expect(stderr).toMatch(
+      /^toolplane: No model is available: none of ANTHROPIC_API_KEY, .*--model rehearsal/,
+    );
   },
 );
 

@@ -281,7 +281,9 @@ describe('run', () => {
   test('without a model, names the settings that were checked', async () => {
     const { code, stdout, stderr } = await runCli(['run', 'hi']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^toolplane: No model is available: none of ANTHROPIC_API_KEY, .*--model rehearsal/);
+    expect(stderr).toMatch(
+      /^toolplane: No model is available: none of ANTHROPIC_API_KEY, .*--model rehearsal/,
+    );
   });
 
   test.each([

@@ -95,7 +95,7 @@ test("the server's own refusal is no lost connection", async () => {
   expect(journal.records).toMatchObject([{ outcome: 'failed' }]);
 });
 
-test('a server that cannot be had rejects with its own reason, and nothing was sent', async () => {
+test('a server that cannot be had rejects with its own reason, and the call was not sent', async () => {
   const why = new HostError('disabled', 'srv', 'it is turned off');
   const { target, journal } = scripted([], { connect: () => Promise.reject(why) });
   await expect(callTool(target, call, journal)).rejects.toBe(why);
@@ -148,7 +148,7 @@ test('the limit in all covers the time until there is a connection, and nothing 
     code: 'timeout',
     hasRun: 'no',
     message:
-      'MCP server "srv": tool "act" timed out after 50 ms while its server was being dialled; raise timeoutMs of the call if it may take longer',
+      'MCP server "srv": tool "act" timed out after 50 ms while its server was connecting; raise timeoutMs of the call if it may take longer',
   });
   expect(seen).toEqual([]);
 });
@@ -191,15 +191,14 @@ test('what is not what was decided on any more is not sent', async () => {
   await expect(callTool(target, { ...call, refusal: whyNot }, journal)).rejects.toMatchObject({
     code: 'unknown-tool',
     hasRun: 'no',
-    message:
-      'MCP server "srv": its tool "act" is another one; nothing was sent: call it again to have it decided anew',
+    message: 'MCP server "srv": its tool "act" is another one; the call was not sent, so call the tool again',
   });
   expect(seen).toEqual([]);
   expect(journal.records).toMatchObject([{ attempts: 0, outcome: 'failed' }]);
 });
 
 test.each([
-  ['never got there', refused, 'no', 'failed', 'nothing was sent'],
+  ['never got there', refused, 'no', 'failed', 'the call was not sent'],
   ['may have run', lost, 'maybe', 'lost', 'which may have run, and it was not sent again'],
 ] as const)(
   'it is looked at before each attempt: the first %s',

@@ -85,5 +85,5 @@ describe('headers', () => {
 
 test('a schema that nests too deep to be visited is at fault, and harms nobody', () => {
   const schema: unknown = JSON.parse(`${'{"not":'.repeat(100_000)}{}${'}'.repeat(100_000)}`);
-  expect(readHeaderParams(schema)).toEqual({ fault: 'its schema nests too deep' });
+  expect(readHeaderParams(schema)).toEqual({ fault: 'its schema is nested too deep' });
 });

@@ -61,7 +61,7 @@ test('what servers get slightly wrong is understood', async () => {
 test.each([
   ['no object', 7, 'neither a result nor an error'],
   ['nothing', null, 'neither a result nor an error'],
-  ['a result whose content is no list', { content: 'text' }, 'is no list'],
+  ['a result whose content is no list', { content: 'text' }, 'is not a list'],
 ])('an answer that is %s fails the one call, and no other', async (_, result, words) => {
   const { transport, requests } = await open();
   const odd = requests.request(call(), {});
@@ -248,7 +248,7 @@ describe('time-outs', () => {
     const refused = expect(asked).rejects.toMatchObject({
       code: 'timeout',
       message:
-        'MCP server "srv": tool "act" timed out after 2s of silence; raise idleTimeoutMs if it may take longer',
+        'MCP server "srv": tool "act" timed out after 2s without a message; raise idleTimeoutMs if it may take longer',
     });
     for (const progress of [1, 2, 3]) {
       vi.advanceTimersByTime(1500);

@@ -141,7 +141,7 @@ describe('server asks', () => {
     const refused = await Promise.allSettled(asked.slice(64));
     expect(begun).toHaveLength(64);
     expect(refused.every(({ status }) => status === 'rejected')).toBe(true);
-    await expect(asked[64]).rejects.toThrow('only 64 requests are answered at once; ask again later');
+    await expect(asked[64]).rejects.toThrow('only 64 requests are answered at once; retry later');
     begun[0]?.resolve({});
     begun[1]?.reject(new Error('no'));
     await Promise.allSettled(asked.slice(0, 2));

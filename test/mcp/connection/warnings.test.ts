@@ -41,8 +41,8 @@ describe('noise', () => {
     const heard = told(Array.from({ length: 1_000_000 }, () => 'x'));
     expect(heard.slice(0, 12)).toEqual([
       ...Array.from({ length: 10 }, () => 'x'),
-      'x (number 20 of its kind)',
-      'x (number 40 of its kind)',
+      'x (20 so far)',
+      'x (40 so far)',
     ]);
     expect(heard).toHaveLength(26);
   });
@@ -56,6 +56,6 @@ describe('warnings', () => {
     expect(told).toEqual(['a', 'b']);
     for (let at = 0; at < 1_000; at++) warnings.report(`fault ${at}`);
     expect(told).toHaveLength(201);
-    expect(told.at(-1)).toBe('what it lists has more than 200 faults; the others are not told one by one');
+    expect(told.at(-1)).toBe('its lists have more than 200 problems; further ones are not reported');
   });
 });

@@ -170,8 +170,8 @@ describe('nesting', () => {
       expect(content).toMatchObject([{ text: expect.stringContaining('"code":-32600') }]);
       expect({ logs, progress }).toEqual({ logs: [], progress: [] });
       expect(noise).toEqual([
-        'its notification is nested more than 512 levels deep and was ignored: notifications/progress',
-        'its notification is nested more than 512 levels deep and was ignored: notifications/message',
+        'a notification nested more than 512 levels deep was ignored: notifications/progress',
+        'a notification nested more than 512 levels deep was ignored: notifications/message',
       ]);
       await expect(connection.request('prompts/get', { name: 'x' })).rejects.toMatchObject(TOO_DEEP);
       await expect(connection.request('resources/read', { uri: 'a:b' })).rejects.toMatchObject(TOO_DEEP);

@@ -404,7 +404,7 @@ describe('told plainly', () => {
       code: 'bad-config',
       hasRun: 'no',
       message:
-        'MCP server "srv": what it is asked cannot be written as JSON (a cycle, a BigInt); give plain data',
+        'MCP server "srv": the request cannot be serialized as JSON (a cycle or a BigInt); pass plain data',
     });
     expect(await opened.connection.callTool('echo', { message: 'hi' })).toMatchObject({
       content: [{ text: 'Echo: hi' }],

@@ -89,7 +89,7 @@ test('what the server refuses is its own words, what it lacks is ours', async ()
   });
   await expect(host.getPrompt('everything', 'args-promt')).rejects.toMatchObject({
     name: 'HostError',
-    message: expect.stringContaining('it has no prompt "args-promt"; did you mean "args-prompt"?'),
+    message: expect.stringContaining('the server has no prompt "args-promt"; did you mean "args-prompt"?'),
   });
   await expect(host.getPrompt('everything', 'completable-prompt', { name: 'Eve' })).rejects.toMatchObject({
     name: 'HostError',

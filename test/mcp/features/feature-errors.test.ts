@@ -20,8 +20,8 @@ test.each([
   ['move', { from: 'a', to: '' }, undefined],
   ['move', { from: 'a' }, 'missing arguments of prompt "move": "to"; required: "from", "to"'],
   ['move', {}, 'missing arguments of prompt "move": "from", "to"; required: "from", "to"'],
-  ['mov', {}, 'it has no prompt "mov"; did you mean "move"? there are "plain", "move"'],
-  ['something else', {}, 'it has no prompt "something else"; there are "plain", "move"'],
+  ['mov', {}, 'the server has no prompt "mov"; did you mean "move"? available: "plain", "move"'],
+  ['something else', {}, 'the server has no prompt "something else"; available: "plain", "move"'],
 ])('%s with %j', (name, args, fault) => {
   const message = fault === undefined ? undefined : `MCP server "a": ${fault}`;
   expect(promptError('a', PROMPTS, name, args)?.message).toBe(message);
@@ -30,5 +30,5 @@ test.each([
 test('of many names a person is shown some', () => {
   const many = Array.from({ length: 30 }, (_, at) => ({ name: `p${at}`, description: '', arguments: [] }));
   expect(promptError('a', many, 'unlike', {})?.message).toMatch(/"p19" and 10 more$/);
-  expect(promptError('a', [], 'unlike', {})?.message).toMatch(/there is none$/);
+  expect(promptError('a', [], 'unlike', {})?.message).toMatch(/it has none$/);
 });

@@ -89,7 +89,7 @@ describe('read answers', () => {
         } catch (failure) {
           expect(failure).toBeInstanceOf(HostError);
           expect((failure as HostError).message).toMatch(
-            /^MCP server "a": its answer to "[a-z/]+" cannot be read: .+$/,
+            /^MCP server "a": its response to "[a-z/]+" is malformed: .+$/,
           );
         }
       }),

@@ -44,7 +44,7 @@ test('a server that offers none of it: lists are empty, anything else says what 
       name: 'HostError',
       server: 'odd',
       hasRun: 'no',
-      message: `MCP server "odd": it offers no ${what}`,
+      message: `MCP server "odd": the server does not offer ${what}`,
     });
   expect(await askedOf(host)).toEqual([]);
 });
@@ -52,9 +52,9 @@ test('a server that offers none of it: lists are empty, anything else says what 
 const WRONG: [string, Use, unknown, string][] = [
   ['resources/read', READ, {}, '"contents" must be a list'],
   ['resources/read', READ, { contents: {} }, '"contents" must be a list'],
-  ['resources/read', READ, { contents: [{ uri: 'a:', text: '' }, null] }, 'contents[1]: it is no object'],
-  ['resources/read', READ, { contents: [{ uri: 'a:' }] }, 'contents[0]: it has neither "text" nor "blob"'],
-  ['resources/read', READ, { contents: [{ uri: 'a:', blob: [1] }] }, 'contents[0]: "blob" must be base64'],
+  ['resources/read', READ, { contents: [{ uri: 'a:', text: '' }, null] }, 'contents[1]: not an object'],
+  ['resources/read', READ, { contents: [{ uri: 'a:' }] }, 'contents[0]: has neither "text" nor "blob"'],
+  ['resources/read', READ, { contents: [{ uri: 'a:', blob: [1] }] }, 'contents[0]: "blob" must be a base64'],
   ['prompts/get', GET, { messages: 'hello' }, '"messages" must be a list'],
   ['prompts/get', GET, { messages: [{ role: 'system', content: {} }] }, 'messages[0]: "role" must be'],
   ['prompts/get', GET, { messages: [{ role: 'user', content: 'hi' }] }, 'messages[0]: "content": it must be'],
@@ -66,7 +66,7 @@ test('what is answered wrongly is one HostError that says what is wrong, and the
   await using host = createHost({ mcpServers: { odd: odd(ALL) } });
   for (const [method, use, wrong, fault] of WRONG) {
     await answer(host, method, wrong);
-    const start = `MCP server "odd": its answer to "${method}" cannot be read: ${fault}`;
+    const start = `MCP server "odd": its response to "${method}" is malformed: ${fault}`;
     await expect(use(host)).rejects.toMatchObject({
       name: 'HostError',
       code: 'unreachable',

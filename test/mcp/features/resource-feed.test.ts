@@ -215,8 +215,8 @@ describe('modern watch', () => {
     const watch = statelessSubscriber(connection, () => {});
     await watch.begin(['x:'], ['x:']);
     const refusals = [
-      ['secret:', 'it does not tell of changes of secret:'],
-      ['short:', 'it ended the subscription before it confirmed it'],
+      ['secret:', 'the server does not send updates for secret:'],
+      ['short:', 'the server ended the subscription before confirming it'],
       ['bad:', 'no such thing'],
     ] as const;
     for (const [uri, fault] of refusals)

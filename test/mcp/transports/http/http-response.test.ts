@@ -244,7 +244,7 @@ describe('answers', () => {
 });
 
 describe('judge answer', () => {
-  const NO_ANSWER = 'its answer is neither a result nor an error';
+  const NO_ANSWER = 'its response is neither a result nor an error';
 
   const ok: ResponseFacts = {
     method: 'POST',

@@ -60,7 +60,7 @@ describe('message lines', () => {
   });
 
   test.each([
-    ['a list', (deep: string) => `[${deep}]`, 'a value that nests too deep'],
+    ['a list', (deep: string) => `[${deep}]`, 'a value that is nested too deep'],
     ['no list', (deep: string) => deep.replace('[', '{"a":').replace(/\]$/, '}'), '{"a":'],
   ])('%s that nests too deep to be written is noise, and what comes after it is read', (_, line, told) => {
     const { lines, messages, noise } = reader(4 * MIB);
@@ -74,7 +74,9 @@ describe('message lines', () => {
     const { lines, messages } = reader(4 * MIB);
     const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
     lines.write(Buffer.from(`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":${deep}}}\n`));
-    expect(messages).toMatchObject([{ id: 1, error: { code: 1, message: 'a value that nests too deep' } }]);
+    expect(messages).toMatchObject([
+      { id: 1, error: { code: 1, message: 'a value that is nested too deep' } },
+    ]);
   });
 
   test('whoever throws over a message does not keep the next from being read', () => {
@@ -137,7 +139,7 @@ describe('read messages', () => {
   });
 
   test('an answer that says nothing fails its request', () => {
-    const error = { code: -32603, message: 'its answer is neither a result nor an error' };
+    const error = { code: -32603, message: 'its response is neither a result nor an error' };
     expect(read('{"jsonrpc":"2.0","id":1}')).toEqual({
       messages: [{ jsonrpc: '2.0', id: 1, error }],
       noise: [],
@@ -166,7 +168,7 @@ describe('read messages', () => {
       {
         jsonrpc: '2.0',
         id: 4,
-        error: { code: -32603, message: 'its answer is neither a result nor an error' },
+        error: { code: -32603, message: 'its response is neither a result nor an error' },
       },
     ],
   ])('%s is put right', (_name, sent, message) => {
