@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isEqualJson, isNestedDeeper, isRecord } from '../../base/json-value.ts';
 import type { JsonSchema, ListedTool, ToolAnnotations } from '../../protocol/mcp.ts';
 
-/** What a model or a person relies on when they choose a tool or let it run; icons and the like are left out. */
+/** The parts of a tool's definition that models and users rely on to choose or allow it; icons, for example, are not. */
 export type Definition = {
   readonly name: string;
   readonly title?: string;
@@ -10,11 +10,11 @@ export type Definition = {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
   readonly annotations?: ToolAnnotations;
-  /** Only what changes how a host treats the tool. */
+  /** Only members that change how a host treats the tool. */
   readonly _meta?: Readonly<Record<string, unknown>>;
 };
 
-/** Members of `_meta` that hosts act on begin so: whether a person must be there, what is always loaded, hints for search. */
+/** Prefix of the `_meta` members that hosts act on, such as `anthropic/alwaysLoad` and `anthropic/searchHint`. */
 const BEHAVIOR_PREFIX = 'anthropic/';
 
 export function definitionOf(tool: ListedTool | Definition): Definition {
@@ -31,7 +31,7 @@ export function definitionOf(tool: ListedTool | Definition): Definition {
   };
 }
 
-/** What was written down before, if it is a definition. */
+/** Parses a stored definition; undefined if it is malformed. */
 export function parseDefinition(value: unknown): Definition | undefined {
   if (!isRecord(value) || typeof value.name !== 'string' || !isRecord(value.inputSchema)) return undefined;
   const isText = (it: unknown) => it === undefined || typeof it === 'string';
@@ -43,12 +43,12 @@ export function parseDefinition(value: unknown): Definition | undefined {
   return definitionOf(value as ListedTool);
 }
 
-/** JSON text that is the same for values that mean the same: members sorted, and lists whose order means nothing. */
+/** JSON text that is the same for equivalent values: members are sorted, and lists whose order has no meaning. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(canonicalValue(value)) ?? 'null';
 }
 
-/** JSON Schema takes these as sets; some servers list them in another order at every start. */
+/** JSON Schema treats these lists as sets; some servers list them in another order at every start. */
 const SETS: ReadonlySet<string> = new Set(['required', 'enum', 'type']);
 
 /** The value whose plain JSON text is canonical. */
@@ -68,23 +68,23 @@ export function canonicalValue(value: unknown, key?: string): unknown {
   return made;
 }
 
-/** A member called `__proto__` is one like any other. */
+/** Assigning `__proto__` would set the prototype instead of a member. */
 function setMember(made: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') made[name] = value;
   else Object.defineProperty(made, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Whether both have the same canonical text, found out without writing either where they are alike. */
+/** Whether two values have the same canonical text. */
 export function isEquivalent(one: unknown, other: unknown): boolean {
   return isEqualJson(one, other) || canonicalJson(one) === canonicalJson(other);
 }
 
-/** SHA-256 over what is relied on of a tool; in which order members were sent makes no difference. */
+/** SHA-256 of a tool's definition; the order of members makes no difference. */
 export function fingerprint(tool: ListedTool | Definition): string {
   return hashOf(canonicalJson(definitionOf(tool)));
 }
 
-/** The same, of a definition's canonical text. */
+/** SHA-256 of a definition's canonical text. */
 export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
@@ -93,7 +93,7 @@ export function hashOf(text: string): string {
 const MAX_DEPTH = 100;
 const MAX_LENGTH = 300_000;
 
-/** The JSON of a definition; undefined for one that is too deep or too large to be compared. */
+/** The JSON of a definition; undefined if it is too deep or too large to be compared. */
 export function boundedJson(value: object): string | undefined {
   if (isNestedDeeper(value, MAX_DEPTH)) return undefined;
   const text = JSON.stringify(value);

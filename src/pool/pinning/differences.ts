@@ -63,7 +63,7 @@ export function excerpt(text: string, max = 80): string {
   return text.length > max * 4 ? `${sliceText(line, max)}…` : truncate(line, max);
 }
 
-/** The path of a member; a path that is longer than people read is not extended. */
+/** The path of a member; a path beyond the length limit is not extended. */
 export function memberPath(path: string, name: string, separator = '.'): string {
   if (path.length > MAX_PATH) return path;
   return path === '' && separator === '.'
@@ -73,7 +73,7 @@ export function memberPath(path: string, name: string, separator = '.'): string 
 
 const MAX_PATH = 200;
 
-/** Takes a difference; its text is only made if it will be shown. */
+/** Receives a difference; its text is computed only if it will be shown. */
 type Report = (part: string, severity: Severity, text: () => string) => void;
 
 function compareMembers(old: Definition, now: Definition, report: Report): void {
@@ -222,7 +222,7 @@ function formatChange(before: unknown, after: unknown): string {
   return `${format(before)} → ${format(after)}`;
 }
 
-/** What changed between two texts: the sentences that only one of them has, without the words they begin or end with alike. */
+/** The words that were added and removed: sentences that only one text has, without their common first and last words. */
 function textChange(before: unknown, after: unknown): string {
   const [old, now] = [before, after].map((it) => (typeof it === 'string' ? sentencesIn(it) : []));
   const [oldSet, nowSet] = [new Set(old), new Set(now)];

@@ -16,123 +16,96 @@ export function isPlain(text: string): boolean {
   return PLAIN.test(text);
 }
 
-/** Whether no string in a JSON text can hide anything; one that has to be looked at closer is not plain. */
+/** Whether no string in a JSON text can contain hidden characters; false means that they have to be looked for. */
 export function isPlainJson(text: string): boolean {
   return PLAIN.test(text) && !/\\[bfu]/.test(text);
 }
 
 const PLAIN = /^[\t\n\r\x20-\x7e]*$/;
 const ESC = String.fromCharCode(0x1b);
-/** What terminals take as commands, whole: colours, cursor, titles, links. */
-const ESCAPES = new RegExp(
-  `(?:${ESC}\\[|\\u009b)[0-?]*[ -/]*[@-~]|${ESC}\\][^\\u0007${ESC}]*(?:\\u0007|${ESC}\\\\)?|${ESC}[ -/]*[0-~]?`,
-  'uy',
-);
+/** Terminal commands as a whole: colors, cursor movements, titles, links. */
+const ESCAPES = `(?:${ESC}\\[|\\u009b)[0-?]*[ -/]*[@-~]|${ESC}\\][^\\u0007${ESC}]*(?:\\u0007|${ESC}\\\\)?|${ESC}[ -/]*[0-~]`;
+/** The emoji flags that consist of tag characters: England, Scotland, Wales. */
+const FLAGS = ['gbeng', 'gbsct', 'gbwls'].map((code) => {
+  const tags = [...code, '\x7f'].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0)));
+  return `\u{1f3f4}${tags.join('')}`;
+});
 const ODD = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Co}\p{Cs}\p{Noncharacter_Code_Point}\ufff9-\ufffb]/u;
-const VARIATION = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u;
-const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
-const ZERO_WIDTH = /[\u200b-\u200d\u2060-\u2064\ufeff]/u;
 
-/** What may be hidden, or begins a flag; all between such characters is passed over at once. */
-const NEXT = new RegExp(`(?![\\t\\n\\r])(?:${ODD.source}|\\u{1f3f4})`, 'gu');
+/** Everything that may be hidden, and the flags, whose tag characters are not. */
+const CANDIDATES = new RegExp(`${FLAGS.join('|')}|${ESCAPES}|(?![\\t\\n\\r])${ODD.source}`, 'gu');
 
 /** Receives hidden characters; returns whether to continue. */
 type OnHidden = (kind: HiddenKind, at: number, end: number) => 'on' | 'enough';
 
 /**
- * Tells every hidden character or sequence, from the first to the last. Joiners and selectors are none where writing needs
- * them: in emoji, in Persian, Arabic and Indic words, after symbols and ideographs, and direction marks beside letters that
- * run from right to left.
+ * Reports every hidden character or escape sequence in order. Joiners, variation selectors and direction marks do not
+ * count where writing needs them: in emoji, in Persian, Arabic and Indic words, after symbols and ideographs, and beside
+ * letters that are written from right to left.
  */
 export function eachHidden(text: string, onHidden: OnHidden): void {
   if (isPlain(text)) return;
-  /** What was found ends here: nothing leans on it. */
+  /** The end of the last hidden character, which justifies no other. */
   let floor = 0;
-  for (let from = 0; ; ) {
-    NEXT.lastIndex = from;
-    const match = NEXT.exec(text);
-    if (!match) return;
-    const { 0: char, index: at } = match;
-    const command = char === ESC || char === '\u009b' ? escapeAt(text, at) : '';
-    const flag = char === FLAG ? neededFlag(text, at) : 0;
-    from = at + Math.max(command.length, flag, char.length);
-    if (char === FLAG) continue;
-    const kind = command.length > 1 ? 'escape-sequence' : oddKind(text, at, char, floor);
+  for (const { 0: found, index: at } of text.matchAll(CANDIDATES)) {
+    const kind = kindOf(text, at, found, floor);
     if (kind === undefined) continue;
-    floor = from;
-    if (onHidden(kind, at, from) === 'enough') return;
+    floor = at + found.length;
+    if (onHidden(kind, at, floor) === 'enough') return;
   }
 }
 
-function escapeAt(text: string, at: number): string {
-  ESCAPES.lastIndex = at;
-  return ESCAPES.exec(text)?.[0] ?? '';
+function kindOf(text: string, at: number, found: string, floor: number): HiddenKind | undefined {
+  if (FLAGS.includes(found)) return undefined;
+  if (found.length > 1 && (found[0] === ESC || found[0] === '\u009b')) return 'escape-sequence';
+  const kind = KINDS.find(([, pattern]) => pattern.test(found))?.[0] ?? 'invisible';
+  const before = text.slice(Math.max(floor, at - 4), at);
+  const after = charAt(text, at + found.length);
+  return isNeeded(kind, found, before, after) ? undefined : kind;
 }
 
-function oddKind(text: string, at: number, char: string, floor: number): HiddenKind | undefined {
-  const always = ALWAYS.get(char);
-  if (always !== undefined) return always;
-  const before = charBefore(text, at, floor);
-  const after = charAt(text, at + char.length);
-  if (char === '\u200c' || char === '\u200d') {
-    return isNeededJoiner(char, text.slice(Math.max(floor, at - 4), at), after) ? undefined : 'zero-width';
-  }
-  if (char === '\u200e' || char === '\u200f' || char === '\u061c') {
-    return isRightToLeft(before) || isRightToLeft(after) ? undefined : 'bidirectional';
-  }
-  if (VARIATION.test(char)) return isNeededSelector(char, before) ? undefined : 'variation-selector';
-  if (BIDI.test(char)) return 'bidirectional';
-  if (ZERO_WIDTH.test(char)) return 'zero-width';
-  if (/[\u{e0000}-\u{e007f}]/u.test(char)) return 'tag';
-  if (char === '\u00ad') return 'soft-hyphen';
-  if (/[\u180b-\u180f]/u.test(char)) return /\p{Script=Mongolian}/u.test(before) ? undefined : 'invisible';
-  if (/\p{Noncharacter_Code_Point}|\p{Cs}/u.test(char)) return 'no-character';
-  if (/\p{Cc}/u.test(char)) return 'control';
-  return /\p{Co}/u.test(char) ? 'private-use' : 'invisible';
-}
+/** The first kind whose pattern matches; other characters are invisible ones. */
+const KINDS: readonly (readonly [HiddenKind, RegExp])[] = [
+  ['zero-width', /[\u200b-\u200d\u2060-\u2064\ufeff]/u],
+  ['bidirectional', /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u],
+  ['variation-selector', /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u],
+  ['tag', /[\u{e0000}-\u{e007f}]/u],
+  ['soft-hyphen', /\u00ad/u],
+  ['no-character', /\p{Noncharacter_Code_Point}|\p{Cs}/u],
+  ['control', /\p{Cc}/u],
+  ['private-use', /\p{Co}/u],
+];
 
-/** Fast path for frequent characters that no script needs. */
-const ALWAYS: ReadonlyMap<string, HiddenKind> = new Map([
-  ['\u200b', 'zero-width'],
-  ['\u2060', 'zero-width'],
-  ['\ufeff', 'zero-width'],
-  ['\u202e', 'bidirectional'],
-  ['\u00ad', 'soft-hyphen'],
-]);
+/** Whether the characters around an invisible one need it to be written correctly. */
+function isNeeded(kind: HiddenKind, char: string, before: string, after: string): boolean {
+  const last = lastChar(before);
+  switch (kind) {
+    case 'zero-width':
+      return /[\u200c\u200d]/u.test(char) && isNeededJoiner(char, before, after);
+    case 'bidirectional':
+      return /[\u200e\u200f\u061c]/u.test(char) && (RIGHT_TO_LEFT.test(last) || RIGHT_TO_LEFT.test(after));
+    case 'variation-selector':
+      // After a symbol it selects the emoji or text style, after an ideograph one of its forms.
+      if (/[\ufe0e\ufe0f]/u.test(char)) return /[\p{Emoji}\p{S}\p{Po}]/u.test(last);
+      return /[\ufe00-\ufe02\u{e0100}-\u{e01ef}]/u.test(char) && /\p{Ideographic}/u.test(last);
+    case 'invisible':
+      return /[\u180b-\u180f]/u.test(char) && /\p{Script=Mongolian}/u.test(last);
+    default:
+      return false;
+  }
+}
 
 /** Scripts in which joiners and non-joiners control how letters join or stack. */
 const JOINING =
   /[\p{Script_Extensions=Arabic}\p{Script=Syriac}\p{Script=Nko}\p{Script=Mongolian}\p{Script_Extensions=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]/u;
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 function isNeededJoiner(char: string, before: string, after: string): boolean {
   const isJoining = (it: string) => JOINING.test(it) && /[\p{L}\p{M}]/u.test(it);
-  if (isJoining(charBefore(before, before.length, 0)))
-    return isJoining(after) || (char === '\u200d' && !ODD.test(after));
+  const isJoiner = char === '\u200d';
+  if (isJoining(lastChar(before))) return isJoining(after) || (isJoiner && !ODD.test(after));
   const isEmoji = /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?$/u.test(before);
-  return char === '\u200d' && isEmoji && /\p{Extended_Pictographic}/u.test(after);
-}
-
-/** One after a symbol chooses how it is drawn, one after an ideograph which of its forms. */
-function isNeededSelector(char: string, before: string): boolean {
-  if (char === '\ufe0e' || char === '\ufe0f') return /[\p{Emoji}\p{S}\p{Po}]/u.test(before);
-  if (/[\ufe00-\ufe02\u{e0100}-\u{e01ef}]/u.test(char)) return /\p{Ideographic}/u.test(before);
-  return false;
-}
-
-function isRightToLeft(char: string): boolean {
-  return /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u.test(char);
-}
-
-const FLAG = '\u{1f3f4}';
-/** The flags that are drawn from tag characters: England, Scotland, Wales. */
-const FLAGS = ['gbeng', 'gbsct', 'gbwls'].map(
-  (code) =>
-    `${FLAG}${[...code, '\x7f'].map((unit) => String.fromCodePoint(0xe0000 + unit.charCodeAt(0))).join('')}`,
-);
-
-/** How long the flag is that begins here; 0 for none. */
-function neededFlag(text: string, at: number): number {
-  return FLAGS.find((flag) => text.startsWith(flag, at))?.length ?? 0;
+  return isJoiner && isEmoji && /\p{Extended_Pictographic}/u.test(after);
 }
 
 function charAt(text: string, at: number): string {
@@ -140,49 +113,47 @@ function charAt(text: string, at: number): string {
   return code === undefined ? '' : String.fromCodePoint(code);
 }
 
-function charBefore(text: string, at: number, floor: number): string {
-  if (at <= floor) return '';
-  const pair = at - 2 >= floor ? charAt(text, at - 2) : '';
-  return pair.length === 2 ? pair : charAt(text, at - 1);
+function lastChar(text: string): string {
+  return /.$/su.exec(text)?.[0] ?? '';
 }
 
-/** The text for people's eyes, on one line: what is hidden stands there as its code points. */
+/** The text on one line for display, with the code points of hidden characters. */
 export function showHidden(text: string): string {
-  const parts = replaceHidden(text, (hidden) => `⟨${codePoints(hidden).join(' ')}⟩`);
-  return parts.replaceAll(/\s+/gu, ' ').trim();
+  const shown = replaceHidden(text, (hidden) => `⟨${codePoints(hidden).join(' ')}⟩`);
+  return shown.replaceAll(/\s+/gu, ' ').trim();
 }
 
 /**
- * The text as a model is to read it: without what people cannot see. Removed, not spelt out: a message hidden in such
- * characters should not reach the model in any form. Emoji and words that need joiners stay as they are.
+ * The text for models, without hidden characters. They are removed and not spelled out, so that a message hidden in them
+ * does not reach the model in any form.
  */
 export function stripHidden(text: string): string {
   return replaceHidden(text, () => '');
 }
 
-/** `U+200B`, each once, in the order in which they come. */
+/** `U+200B`, each once, in order of appearance. */
 export function codePoints(text: string): string[] {
   return [...new Set(text)].map(
     (char) => `U+${(char.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`,
   );
 }
 
-/** `by` is given what stands together and is of one kind. */
+/** `by` receives adjacent hidden characters of one kind together. */
 function replaceHidden(text: string, by: (hidden: string) => string): string {
-  const made: string[] = [];
-  let [from, end, last] = [0, 0, ''];
+  const parts: string[] = [];
+  let run = { start: 0, end: 0, kind: '' };
   const close = () => {
-    if (end > from) made.push(by(text.slice(from, end)));
+    if (run.end > run.start) parts.push(by(text.slice(run.start, run.end)));
   };
-  eachHidden(text, (kind, at, until) => {
-    if (kind !== last || at !== end) {
+  eachHidden(text, (kind, at, end) => {
+    if (kind === run.kind && at === run.end) run.end = end;
+    else {
       close();
-      made.push(text.slice(end, at));
-      from = at;
+      parts.push(text.slice(run.end, at));
+      run = { start: at, end, kind };
     }
-    [end, last] = [until, kind];
     return 'on';
   });
   close();
-  return end === 0 ? text : made.join('') + text.slice(end);
+  return parts.join('') + text.slice(run.end);
 }

@@ -7,35 +7,35 @@ import { isRecord } from '../../base/json-value.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { type Definition, parseDefinition } from './definition.ts';
 
-/** What is remembered of one server in one place. */
+/** The pins of one server in one place. */
 export type PlacePins = {
   /** The accepted definitions by tool name, first-sight ones included. */
   readonly accepted: ReadonlyMap<string, Definition>;
-  /** What was listed instead and is not accepted yet. */
+  /** Listed definitions that require acceptance. */
   readonly pending: ReadonlyMap<string, Definition>;
   /** Names of accepted tools that the list with the newest pending tool lacked: a new tool may be one of them renamed. */
   readonly gone?: ReadonlySet<string>;
-  /** There was no room for all: what is not known may have been forgotten, so that it is asked about. */
+  /** The limit was reached: an unknown tool may be a dropped one and requires acceptance. */
   readonly isFull?: true;
 };
 
-/** By place, the one that was pinned last at the end. */
+/** By place; the one that was changed last is at the end. */
 export type ServerPins = ReadonlyMap<string, PlacePins>;
 
-/** Storage of pins. Never throws: what cannot be stored is reported and kept in memory. */
+/** Storage of pins. Never throws: pins that cannot be stored are reported and kept in memory. */
 export type PinStore = {
-  /** Whether another process finds there what this one leaves. */
+  /** Whether other processes can read what is stored. */
   readonly isLasting: boolean;
-  /** The keys of all servers there are pins of. */
+  /** The keys of all servers with pins. */
   servers(): readonly string[];
   read(server: string): ServerPins;
-  /** Changes what is there now, which others may have written since it was read; gives what is there then. */
+  /** Changes the current pins, which another process may have written since the last read, and returns the result. */
   update(server: string, change: (now: ServerPins) => ServerPins): ServerPins;
 };
 
 const NO_PINS: ServerPins = new Map();
 
-/** Pins for as long as the process runs. */
+/** Keeps pins until the process ends. */
 export function memoryPinStore(): PinStore {
   const all = new Map<string, ServerPins>();
   const read = (server: string) => all.get(server) ?? NO_PINS;
@@ -52,28 +52,28 @@ export function memoryPinStore(): PinStore {
 }
 
 export type FilePinOptions = {
-  /** `read` writes nothing: what changes lasts as long as the process. */
+  /** `read` writes nothing: changes last until the process ends. */
   readonly mode?: 'read' | 'write';
   /** Receives each read or write failure once, with its server. */
   readonly note?: (text: string, server: string) => void;
 };
 
 /**
- * One file a server, readable by its owner only, replaced whole. It is read anew at each change, under a lock, so that of
- * two processes each keeps what the other wrote. Read and written in place: a call waits for the answer, and files are small.
+ * One file per server, readable by its owner only and replaced atomically. Each change reads the file again under a lock,
+ * so that two processes keep each other's pins. Synchronous, because a call waits for the result and files are small.
  */
 export function filePinStore(directory: string, { mode = 'write', note }: FilePinOptions = {}): PinStore {
   const reported = new Set<string>();
-  /** Servers whose file must not or cannot be written. */
-  const unwritten = memoryPinStore();
-  const kept = new Set<string>();
+  /** Pins of servers whose file must not or cannot be written. */
+  const inMemory = memoryPinStore();
+  const unwritable = new Set<string>();
   const report = (server: string, text: string) => {
     if (!reported.has(text)) note?.(text, server);
     reported.add(text);
   };
   const keep = (server: string, pins: ServerPins) => {
-    kept.add(server);
-    return unwritten.update(server, () => pins);
+    unwritable.add(server);
+    return inMemory.update(server, () => pins);
   };
 
   const load = (server: string): { readonly pins: ServerPins; readonly isWritable: boolean } => {
@@ -81,36 +81,24 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
     const text = readText(path);
     if (text === undefined) return { pins: NO_PINS, isWritable: true };
     if (typeof text !== 'string') {
-      report(server, `what tools of "${server}" were is not known: ${path} cannot be read (${text.fault})`);
+      report(server, `cannot read the accepted tools of "${server}" in ${path}: ${text.fault}`);
       return { pins: NO_PINS, isWritable: false };
     }
     const file = parsePinFile(text);
     if (file.kind === 'pins' && file.server === server) return { pins: file.pins, isWritable: true };
-    const fault = file.kind === 'pins' ? `it is of the server "${file.server}"` : file.fault;
-    report(
-      server,
-      `what tools of "${server}" were is not known, they are taken as new: ${path} is of no use: ${fault}`,
-    );
+    const fault = file.kind === 'pins' ? `it belongs to the server "${file.server}"` : file.fault;
+    report(server, `the tools of "${server}" are treated as new: cannot use ${path}: ${fault}`);
     if (file.kind === 'newer' || mode === 'read') return { pins: NO_PINS, isWritable: false };
     keepBroken(path);
     return { pins: NO_PINS, isWritable: true };
   };
 
-  /** Reads what is there now, and replaces it. */
   const rewrite: PinStore['update'] = (server, change) => {
     const { pins, isWritable } = load(server);
     const next = change(pins);
     if (!isWritable) return keep(server, next);
-    try {
-      replaceFile(pathOf(directory, server), formatPinFile(server, next));
-      return next;
-    } catch (cause) {
-      report(
-        server,
-        `what tools of "${server}" are is remembered for this session only: ${messageOf(cause)}`,
-      );
-      return keep(server, next);
-    }
+    replaceFile(pathOf(directory, server), formatPinFile(server, next));
+    return next;
   };
 
   return {
@@ -121,11 +109,11 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
         const file = typeof text === 'string' ? parsePinFile(text) : undefined;
         return file?.kind === 'pins' ? [file.server] : [];
       });
-      return [...new Set([...files, ...kept])];
+      return [...new Set([...files, ...unwritable])];
     },
-    read: (server) => (kept.has(server) ? unwritten.read(server) : load(server).pins),
+    read: (server) => (unwritable.has(server) ? inMemory.read(server) : load(server).pins),
     update(server, change) {
-      if (kept.has(server)) return unwritten.update(server, change);
+      if (unwritable.has(server)) return inMemory.update(server, change);
       if (mode === 'read') return keep(server, change(load(server).pins));
       makeDirectory(directory);
       const lock = `${pathOf(directory, server)}.lock`;
@@ -134,7 +122,7 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
       } catch (cause) {
         report(
           server,
-          `what tools of "${server}" are is remembered for this session only: ${messageOf(cause)}`,
+          `the accepted tools of "${server}" are kept for this session only: ${messageOf(cause)}`,
         );
         return keep(server, change(load(server).pins));
       }
@@ -142,7 +130,7 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
   };
 }
 
-/** A key may be any text; its hash is a file name everywhere. */
+/** A key may be any text, so that the file is named by its hash. */
 function pathOf(directory: string, server: string): string {
   return join(directory, `${createHash('sha256').update(server).digest('hex').slice(0, 32)}.json`);
 }
@@ -159,7 +147,7 @@ function keepBroken(path: string): void {
   try {
     renameSync(path, `${path}.broken`);
   } catch {
-    // It is written over then.
+    // The file is overwritten then.
   }
 }
 
@@ -204,19 +192,20 @@ function parsePinFile(text: string): PinFile {
   try {
     value = JSON.parse(text);
   } catch {
-    return { kind: 'broken', fault: 'it is no JSON' };
+    return { kind: 'broken', fault: 'it is not JSON' };
   }
   if (!isRecord(value) || typeof value.format !== 'number') return broken('it has no "format"');
   if (value.format > FORMAT)
     return { kind: 'newer', fault: `its format is ${value.format}, newer than ${FORMAT}` };
   if (value.format !== FORMAT) return broken(`its format ${value.format} is unknown`);
-  if (typeof value.server !== 'string' || !Array.isArray(value.places)) return broken('it names no server');
+  if (typeof value.server !== 'string' || !Array.isArray(value.places))
+    return broken('it does not name a server');
   const pins = new Map<string, PlacePins>();
   for (const item of value.places as unknown[]) {
     const accepted = isRecord(item) ? definitions(item.accepted) : undefined;
     const pending = isRecord(item) ? definitions(item.pending) : undefined;
     if (!isRecord(item) || typeof item.place !== 'string' || !accepted || !pending) {
-      return broken('one of its definitions cannot be read');
+      return broken('one of its definitions is malformed');
     }
     const gone = Array.isArray(item.gone) ? item.gone.filter((it) => typeof it === 'string') : [];
     pins.set(item.place, {

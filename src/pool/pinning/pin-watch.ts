@@ -11,7 +11,7 @@ type Watched = Server & Partial<Pick<KnownServer, 'isVerified'>>;
 /** Receives changes that a person should see. */
 type PinListener = {
   changed(change: ToolChange): void;
-  /** Tools that a server has had only since it was accepted, those of one list together. */
+  /** Tools that a server added since it was accepted, those of one list together. */
   added(server: string, changes: readonly ToolChange[]): void;
   /** Other remarks: the server moved, or more tools changed than are listed. */
   remark(server: string, message: string): void;
@@ -28,7 +28,7 @@ export class PinWatch {
   readonly #checked = new WeakSet<readonly ListedTool[]>();
   readonly #names = new WeakMap<readonly ListedTool[], ReadonlyMap<string, ListedTool>>();
   readonly #reported = new Set<string>();
-  /** Asked for at every call. */
+  /** Cached, because every call needs the place. */
   readonly #places = new WeakMap<Server['entry'], string | undefined>();
 
   constructor(pins: Pins, cwd: string | undefined, listener: PinListener) {
@@ -37,18 +37,15 @@ export class PinWatch {
     this.#listener = listener;
   }
 
-  /** What a connected server lists; a list that was looked at already costs nothing. */
+  /** Compares the tools of a connected server; a list that was compared before is skipped. */
   check(key: string, { entry, state }: Server): void {
     const at = this.#pinned(key, entry);
     if (!at || state.kind !== 'connected' || this.#checked.has(state.tools)) return;
     this.#checked.add(state.tools);
     const { changes, isElsewhere } = this.#pins.observe(at, state.tools);
-    // Within one run the program itself named the other server.
+    // Without shared pins, the program itself configured both servers.
     if (isElsewhere && this.#pins.isLasting) {
-      this.#listener.remark(
-        key,
-        'it is started or reached otherwise than before: its tools are taken as new',
-      );
+      this.#listener.remark(key, 'its command or URL changed: its tools are treated as new');
     }
     const added = changes.filter((change) => isUnremarkablyNew(change) && this.#isUnreported(change));
     if (added.length > 0) this.#listener.added(key, added);
@@ -57,10 +54,10 @@ export class PinWatch {
       if (this.#isUnreported(change)) this.#listener.changed(change);
     }
     const more = changed.length - MAX_REPORTED;
-    if (more > 0) this.#listener.remark(key, `${more} more of its tools are not what was accepted`);
+    if (more > 0) this.#listener.remark(key, `${more} more of its tools changed since they were accepted`);
   }
 
-  /** How a tool of a server differs from what was accepted, by what the server lists now. */
+  /** The change of a server's tool that requires acceptance, by the server's current list. */
   changeOf(key: string, server: Watched, tool: ListedTool): ToolChange | undefined {
     const at = this.#pinned(key, server.entry);
     if (!at) return undefined;
@@ -75,7 +72,7 @@ export class PinWatch {
 
   /** How to accept a change outside a prompt; without lasting pins only `canUseTool` can allow it. */
   remedyOf(change: ToolChange): string {
-    if (!this.#pins.isLasting) return 'to let it run, allow it in canUseTool';
+    if (!this.#pins.isLasting) return 'to allow it, return allow from canUseTool';
     return `to accept it: ${acceptCommand(change)}`;
   }
 
@@ -108,9 +105,8 @@ export class PinWatch {
 }
 
 /**
- * What makes a server the same one under its key: the command and its arguments, or the address; credentials and the
- * environment do not count. It tells nothing of what it is made of. Undefined for the program's own servers, which are
- * its own code.
+ * Identifies the server behind a key: a hash of the command and its arguments, or of the URL, without credentials and
+ * environment. Undefined for in-process servers, whose tools need no acceptance.
  */
 export function placeOf(entry: ServerEntry, cwd: string | undefined): string | undefined {
   const parts = partsOf(entry, cwd);
@@ -119,7 +115,7 @@ export function placeOf(entry: ServerEntry, cwd: string | undefined): string | u
 
 function partsOf(entry: ServerEntry, cwd: string | undefined): unknown[] | undefined {
   if (entry.type === 'sdk') return undefined;
-  // An editor listens somewhere else each time it is started.
+  // An editor uses another port each time it is started.
   if (entry.type === 'sse-ide' || entry.type === 'ws-ide') return ['ide', entry.ideName ?? ''];
   if (!('command' in entry)) return ['url', entry.url];
   const { command, args = [] } = entry;
@@ -127,7 +123,7 @@ function partsOf(entry: ServerEntry, cwd: string | undefined): unknown[] | undef
   return ['command', command, args, where];
 }
 
-/** Means another file in another directory; the name of a package does not. */
+/** Whether a word is a relative path, which means another file in another directory. */
 function isRelative(word: string): boolean {
   return /^\.{1,2}([\\/]|$)/.test(word) || /^[^/\\@$-].*\.([cm]?[jt]s|py|rb|sh|jar|exe)$/i.test(word);
 }

@@ -12,44 +12,42 @@ import {
 } from './pin-store.ts';
 import { findToolChange, type ToolChange } from './tool-change.ts';
 
-/** A server under its key, in one place: the same key elsewhere is another server. */
+/** A server: its key and its place (see `placeOf`); the same key in another place is another server. */
 export type Pinned = {
   readonly server: string;
   readonly place: string;
-  /** A person vouched for the server: tools it adds later are accepted, changes of accepted ones are not. */
+  /** The user trusts the server: tools that it adds later are accepted, changes of accepted tools are not. */
   readonly isTrusted?: boolean;
 };
 
-/** What came of looking at a list of tools. */
+/** The outcome of comparing a list of tools with the accepted definitions. */
 export type Observed = {
-  /** Tools that are not what was accepted, now. */
+  /** Tools that require acceptance. */
   readonly changes: readonly ToolChange[];
-  /** Tools that a known server did not have before and that are accepted all the same. */
-  readonly added: readonly string[];
-  /** The key is known, but from other places: everything counts as new. */
+  /** The key is known, but from other places only: all tools count as first seen. */
   readonly isElsewhere: boolean;
 };
 
-/** How many places of one key are remembered; the oldest is forgotten. */
+/** How many places of one key are stored; the oldest is dropped. */
 const MAX_PLACES = 16;
-/** How long what a server adds still belongs to its first list: some register tools once they know the client. */
+/** How long added tools count as first seen: some servers register tools after they know the client's capabilities. */
 const FIRST_SIGHT_MS = 60_000;
 const MAX_GONE = 50;
 const NO_PLACE_PINS: PlacePins = { accepted: new Map(), pending: new Map() };
 
 /**
- * Which definition of each tool was accepted: silently when its server is seen for the first time, after that only by
- * somebody. First sight ends with the first call of a tool of the server, or after a minute.
+ * The accepted definition of each tool. Tools are accepted automatically while their server is first seen, and later only
+ * by a user or a rule. First sight ends with the first call of a tool of the server, or after a minute.
  */
 export class Pins {
   readonly #store: PinStore;
   readonly #known = new Map<string, ServerPins>();
-  /** What was found to be as it was accepted. */
-  readonly #fine = new WeakMap<ListedTool, Definition>();
+  /** Tools that equal their accepted definition. */
+  readonly #unchanged = new WeakMap<ListedTool, Definition>();
 
   readonly #newTools: 'ask' | 'accept';
   readonly #now: () => number;
-  /** Until when a server that was unknown to this process is in its first sight, by key and place. */
+  /** When first sight ends, by key and place. */
   readonly #firstSight = new Map<string, number>();
 
   constructor(
@@ -64,20 +62,20 @@ export class Pins {
     this.#now = now;
   }
 
-  /** Whether another process can accept what this one saw. */
+  /** Whether other processes share these pins. */
   get isLasting(): boolean {
     return this.#store.isLasting;
   }
 
-  /** The keys of all servers that were ever looked at. */
+  /** The keys of all servers with pins. */
   get servers(): readonly string[] {
     return this.#store.servers();
   }
 
   /**
-   * Compares a list the server itself has just given, never a remembered one, with what was accepted. The tools of a
-   * server nobody knew are accepted, unless they are to be left; what changed, or is new at a known server, waits to be
-   * accepted in either case.
+   * Compares a list that the server has just returned (never a cached one) with the accepted definitions. Tools of an
+   * unknown server are accepted unless `unknown` is `leave`; changed tools, and new tools of a known server, become
+   * pending.
    */
   observe(at: Pinned, tools: readonly ListedTool[], unknown: 'accept' | 'leave' = 'accept'): Observed {
     const pins = this.#read(at.server);
@@ -96,36 +94,36 @@ export class Pins {
     const seen: Seen = { fresh, changed, listed };
     const isFirst = !known && unknown === 'accept';
     if (isFirst) this.#firstSight.set(keyOf(at), this.#now() + FIRST_SIGHT_MS);
-    if (!isFirst && fresh.size === 0 && !addsPending(known ?? NO_PLACE_PINS, seen)) {
-      return { changes, added: [], isElsewhere: !known && pins.size > 0 };
+    const isElsewhere = !known && pins.size > 0;
+    if (!isFirst && fresh.size === 0 && !changesPending(known ?? NO_PLACE_PINS, seen)) {
+      return { changes, isElsewhere };
     }
     const now = this.#change(at, (it) => withSeen(it, seen));
     const left = tools.filter(({ name }) => fresh.has(name) && now.accepted.get(name) !== fresh.get(name));
     const unaccepted = left.flatMap((tool) => this.#judge(at, now, tool, gone) ?? []);
-    const added = known ? [...fresh.keys()].filter((name) => now.accepted.get(name) === fresh.get(name)) : [];
-    return { changes: [...changes, ...unaccepted], added, isElsewhere: !known && pins.size > 0 };
+    return { changes: [...changes, ...unaccepted], isElsewhere };
   }
 
-  /** How a tool differs from what was accepted; what another process accepted meanwhile counts. */
+  /** The change of a tool that requires acceptance; definitions that another process accepted meanwhile count. */
   changeOf(at: Pinned, tool: ListedTool): ToolChange | undefined {
     this.#firstSight.delete(keyOf(at));
     const find = (pins: ServerPins) => this.#judge(at, pins.get(at.place), tool);
     return find(this.#known.get(at.server) ?? this.#read(at.server)) && find(this.#read(at.server));
   }
 
-  /** Accepts exactly the given change, and no later one. */
+  /** Accepts exactly this change; a later one requires acceptance again. */
   acceptChange(change: ToolChange): void {
     this.#accept([change]);
   }
 
-  /** Accepts what is not accepted yet of a server, or of one of its tools; gives what that was. */
+  /** Accepts the pending changes of a server, or of one of its tools, and returns them. */
   accept(server: string, tool?: string): ToolChange[] {
     const accepted = this.#pendingOf(server).filter((it) => tool === undefined || it.tool === tool);
     for (const changes of Map.groupBy(accepted, ({ place }) => place).values()) this.#accept(changes);
     return accepted;
   }
 
-  /** Everything that is not accepted yet, of all servers. */
+  /** The pending changes of all servers. */
   all(): ToolChange[] {
     return this.#store
       .servers()
@@ -133,14 +131,13 @@ export class Pins {
       .flatMap((server) => this.#pendingOf(server));
   }
 
-  /** All of them in one place. */
+  /** Accepts changes of one place. */
   #accept(changes: readonly ToolChange[]): void {
     const [first] = changes;
     const definitions = changes.filter(isComparable).map(({ after }) => after);
     if (first && definitions.length > 0) this.#change(first, (now) => withAccepted(now, definitions));
   }
 
-  /** A definition that was compared with the same one before need not be compared again. */
   #judge(
     at: Pinned,
     known: PlacePins | undefined,
@@ -148,13 +145,13 @@ export class Pins {
     gone = known?.gone,
   ): ToolChange | undefined {
     const before = pinOf(known?.accepted, tool.name);
-    if (before && this.#fine.get(tool) === before) return undefined;
+    if (before && this.#unchanged.get(tool) === before) return undefined;
     const unknown = known?.isFull ? 'unseen' : this.#isNew(at, known) ? 'new' : 'accept';
     const change = findToolChange(at, before, tool, {
       unknown,
       gone: before || unknown !== 'new' ? [] : definitionsOf(known, gone),
     });
-    if (before && !change) this.#fine.set(tool, before);
+    if (before && !change) this.#unchanged.set(tool, before);
     return change;
   }
 
@@ -190,7 +187,7 @@ export class Pins {
   }
 }
 
-/** Pins of this process alone: no server was accepted before it, so that what one adds while it runs belongs to it. */
+/** Pins of this process only. Tools that servers add while it runs are accepted, changes are not. */
 export function processPins(): Pins {
   return new Pins(memoryPinStore(), { newTools: 'accept' });
 }
@@ -199,24 +196,24 @@ function keyOf({ server, place }: Pinned): string {
   return JSON.stringify([server, place]);
 }
 
-/** What was accepted under these names; a server that dropped very many is not searched whole. */
+/** The accepted definitions under these names, up to a limit. */
 function definitionsOf(known: PlacePins | undefined, names: ReadonlySet<string> = new Set()): Definition[] {
   return [...names].slice(0, MAX_GONE).flatMap((name) => known?.accepted.get(name) ?? []);
 }
 
-/** One that is beyond comparing is no definition to keep. */
+/** False for a definition that is too large to be compared, which is not stored. */
 function isComparable({ fingerprints }: ToolChange): boolean {
   return fingerprints.after !== '';
 }
 
-/** Whether a list without unknown tools makes anything wait that did not, or the other way round. */
-function addsPending(known: PlacePins, seen: Seen): boolean {
+/** Whether a list changes what is pending. */
+function changesPending(known: PlacePins, seen: Seen): boolean {
   const { pending } = withSeen(known, seen);
   const isThere = ([name, it]: [string, Definition]) => isEqualJson(it, known.pending.get(name));
   return pending.size !== known.pending.size || ![...pending].every(isThere);
 }
 
-/** What was accepted, kept in a directory: `all()` lists what is not yet, `accept(server, tool?)` accepts it. */
+/** Pins that are stored in a directory. */
 export function openPins(directory: string, options: FilePinOptions = {}): Pins {
   return new Pins(filePinStore(directory, options));
 }
@@ -224,14 +221,14 @@ export function openPins(directory: string, options: FilePinOptions = {}): Pins 
 type AcceptedTools = ReadonlyMap<string, Definition>;
 
 /**
- * What a tool is to be compared with: what was accepted under its name, or under one that models and rules do not tell from
- * it (`read_file` for `read.file`). Otherwise a tool could take another's name, and the rules for it, as a new one.
+ * The accepted definition under a tool's name, or under a name that normalizes to the same one (`read_file` for
+ * `read.file`): otherwise a new tool could take over the pool name of another tool, and the rules for it.
  */
 function pinOf(accepted: AcceptedTools | undefined, name: string): Definition | undefined {
   return accepted?.get(name) ?? (accepted && byPoolName(accepted).get(normalizeName(name)));
 }
 
-/** Kept with the pins, which are never altered in place. */
+/** Cached by map: maps of pins are never changed in place. */
 const poolNames = new WeakMap<AcceptedTools, ReadonlyMap<string, Definition>>();
 
 function byPoolName(accepted: AcceptedTools): ReadonlyMap<string, Definition> {
@@ -243,26 +240,26 @@ function byPoolName(accepted: AcceptedTools): ReadonlyMap<string, Definition> {
   return made;
 }
 
-/** What a list of tools adds to what is remembered. */
+/** What a list of tools contains beyond the accepted definitions. */
 type Seen = {
   /** Tools without an accepted definition. */
   readonly fresh: ReadonlyMap<string, Definition>;
-  /** Tools that are not what was accepted. */
+  /** Tools that differ from their accepted definition. */
   readonly changed: ReadonlyMap<string, Definition>;
   /** The names of all tools in the list. */
   readonly listed: ReadonlySet<string>;
 };
 
-/** So many definitions, of so many characters of JSON together. */
+/** A limit: a number of definitions, and of characters of their JSON together. */
 type Room = { readonly tools: number; readonly characters: number };
 
-/** For each place; sixteen full ones are still a file that can be read. */
+/** Limits per place; a file has at most sixteen places. */
 const MAX_ACCEPTED: Room = { tools: 10_000, characters: 8_000_000 };
 const MAX_PENDING: Room = { tools: 1_000, characters: 2_000_000 };
 
 /**
- * What is remembered once a list was seen. What others accepted meanwhile counts. Tools there is no room for are not
- * accepted but wait, and so does every unknown one from then on: a server that lists ever more cannot make pins be forgotten.
+ * The pins after a list was seen. Tools beyond the limit become pending instead of accepted, and so does every unknown
+ * tool from then on: a server cannot make accepted definitions be dropped by listing more and more tools.
  */
 export function withSeen(now: PlacePins, { fresh, changed, listed }: Seen, limit = MAX_ACCEPTED): PlacePins {
   const room = { ...limit };
@@ -295,7 +292,7 @@ function goneFrom(
   return new Set([...accepted.keys()].filter((name) => !listed.has(name)));
 }
 
-/** The pins after definitions were accepted; where there is no room, the ones that were listed longest ago are dropped. */
+/** The pins after definitions were accepted; beyond the limit, the definitions that were listed longest ago are dropped. */
 export function withAccepted(
   now: PlacePins,
   definitions: readonly Definition[],
@@ -319,7 +316,7 @@ export function withAccepted(
   };
 }
 
-/** Those that are listed behind those that are not, so that the first was not listed longest. */
+/** Listed definitions after the others, so that the first one was not listed for the longest time. */
 function listedLast(
   accepted: ReadonlyMap<string, Definition>,
   listed: ReadonlySet<string>,
@@ -335,7 +332,7 @@ function fitting(all: readonly (readonly [string, Definition])[], limit: Room): 
   return new Map(end < 0 ? all : all.slice(0, end));
 }
 
-/** Whether there was room for it; what does not fit leaves none for others. */
+/** Whether a definition fits; one that does not fit uses up the room. */
 function take(room: { tools: number; characters: number }, definition: Definition): boolean {
   room.tools -= 1;
   room.characters -= lengthOf(definition);

@@ -27,7 +27,7 @@ export type ToolChange = {
   readonly text: string;
 };
 
-/** How an unaccepted tool is treated. */
+/** How a tool without an accepted definition is treated. */
 type ChangeOptions = {
   /** An unaccepted tool without hidden characters is accepted, or requires acceptance for the reason given here. */
   readonly unknown?: 'accept' | 'new' | 'unseen';
@@ -60,7 +60,7 @@ export function findToolChange(
   const reasons = [
     ...(changes.length > 0 ? [`it changed since it was accepted: ${formatDifferences(changes)}`] : []),
     ...(added ? [added.text] : !before && hidden === undefined ? [UNSEEN] : []),
-    ...(hidden !== undefined ? [`it hides something: ${hidden}`] : []),
+    ...(hidden !== undefined ? [`it contains deceptive characters: ${hidden}`] : []),
   ];
   return {
     server,
@@ -78,7 +78,7 @@ export function findToolChange(
   };
 }
 
-/** Whether an allow rule that names the tool accepts it: it is new, can be compared later, and hides nothing. */
+/** Whether an allow rule that names the tool accepts it: it is new, comparable, and has no hidden characters. */
 export function isUnremarkablyNew({ isNew, findings, fingerprints }: ToolChange): boolean {
   return isNew === true && findings.length === 0 && fingerprints.after !== '';
 }
@@ -91,14 +91,12 @@ function describeNew(
   const origin = renamedFrom(now, gone);
   const empty: Definition = { name: now.name, inputSchema: { type: 'object' } };
   const differences = canonicalDifferences(canonicalValue(origin ?? empty) as Definition, now);
-  const head = origin
-    ? `${NEW}; it looks like "${excerpt(origin.name)}", which is gone, under another name`
-    : NEW;
+  const head = origin ? `${NEW}; it resembles the removed tool "${excerpt(origin.name)}"` : NEW;
   return { text: differences.length > 0 ? `${head}: ${formatDifferences(differences)}` : head, differences };
 }
 
 const NEW = 'it is new since its server was accepted';
-const UNSEEN = 'it is new, and its server has had too many tools for one to be accepted unseen';
+const UNSEEN = 'it is new, and its server has too many tools to accept new ones automatically';
 
 /** The change of a definition that is too large to be compared; it cannot be accepted. */
 function incomparableChange(
@@ -106,7 +104,7 @@ function incomparableChange(
   { name }: ListedTool | Definition,
 ): ToolChange {
   const after: Definition = { name, inputSchema: { type: 'object' } };
-  const text = `its definition is too large or too deep to be compared with what "${excerpt(name)}" was`;
+  const text = `the definition of "${excerpt(name)}" is too large or too deep to be compared`;
   return {
     server,
     place,
@@ -122,13 +120,13 @@ function incomparableChange(
 /** How much of a description is compared. */
 const MAX_DESCRIPTION = 2_000;
 
-/** Which of the tools that are gone a new one most likely is, under another name. */
+/** The removed tool that a new one resembles most. */
 function renamedFrom(fresh: Definition, gone: readonly Definition[]): Definition | undefined {
   const scored = gone.map((it) => ({ it, score: likeness(it, fresh) }));
   return scored.filter(({ score }) => score > 0).toSorted((a, b) => b.score - a.score)[0]?.it;
 }
 
-/** 0 unless most words of the shorter description are in the other, or some of them and the parameters are the same. */
+/** 0 unless the descriptions share most words, or some words and the parameters are equal. */
 function likeness(one: Definition, other: Definition): number {
   const [a, b] = [termsIn(one), termsIn(other)];
   const shared = [...a].filter((word) => b.has(word)).length / Math.max(1, Math.min(a.size, b.size));
@@ -145,7 +143,7 @@ function termsIn({ description = '' }: Definition): ReadonlySet<string> {
   );
 }
 
-/** What a person types to accept a tool as it is now; a name that cannot be typed stands for all of its server. */
+/** The command that accepts a tool as it is now; if the name cannot be typed, the one for all tools of its server. */
 export function acceptCommand({ server, tool }: { readonly server: string; readonly tool: string }): string {
   const names = /\p{C}/u.test(tool) ? [server] : [server, tool];
   return `toolplane tools accept ${shellArguments(...names)}`;

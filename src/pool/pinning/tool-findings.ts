@@ -4,19 +4,16 @@ import type { Definition } from './definition.ts';
 import { excerpt, memberPath } from './differences.ts';
 import { codePoints, eachHidden, type HiddenKind, isPlain } from './hidden-text.ts';
 
-/** A trick, and in which part of a tool's definition. */
+/** Deceptive characters in one part of a tool's definition. */
 export type ToolFinding = Finding & {
   /** For messages: `its description`, `the description of the parameter "a.b"`. */
   readonly where: string;
 };
 
-/** More are not looked for: a person reads three. */
+/** The search ends after this many findings. */
 const MAX_FINDINGS = 20;
 
-/**
- * What is deceptive in the name, the texts and the schemas of a tool, all of which models read: as much of it as people
- * need to know. The definition must be one of bounded depth.
- */
+/** Deceptive characters in the name, texts and schemas of a tool. The definition must have a bounded depth. */
 export function toolFindings(tool: ListedTool | Definition): ToolFinding[] {
   const { name, title, description, annotations } = tool;
   const found: ToolFinding[] = [];
@@ -33,7 +30,7 @@ export function toolFindings(tool: ListedTool | Definition): ToolFinding[] {
   return found;
 }
 
-/** One sentence about all of them; undefined without any. */
+/** All findings in one sentence; undefined without any. */
 export function formatFindings(findings: readonly ToolFinding[]): string | undefined {
   const places = [...Map.groupBy(findings, ({ where }) => where)];
   if (places.length === 0) return undefined;
@@ -51,7 +48,7 @@ const MAX_KINDS = 3;
 
 type Look = (text: string | undefined, is: 'name' | 'text', where: () => string) => void;
 
-/** `path` is the parameter the schema is about; the empty one is the whole. */
+/** `path` is the parameter that the schema describes; empty for the root. */
 function lookInto(value: unknown, what: string, path: string, look: Look): void {
   const about = () => (path === '' ? `the ${what}s' schema` : `the ${what} "${excerpt(path)}"`);
   if (typeof value === 'string') look(value, 'text', about);
@@ -76,23 +73,22 @@ function lookInto(value: unknown, what: string, path: string, look: Look): void 
   }
 }
 
-/** One trick in one text. */
+/** Deceptive characters of one kind in one text. */
 type Finding = {
   readonly kind: HiddenKind | 'look-alike';
-  /** How often it is there; from 1,000 on it is no longer counted. */
+  /** How often they occur; counting ends at 1,000. */
   readonly count: number;
   /** `U+200B`, each once. */
   readonly codePoints: readonly string[];
-  /** What tag characters spell, or the words that look like others. */
+  /** The text that tag characters spell, or the word with look-alike letters. */
   readonly spells?: string;
 };
 
-/** How often one thing is counted in one text; one that is there more often is not looked through to its end. */
 const MAX_COUNTED = 1_000;
-/** Longer names are looked through for look-alikes up to here. */
+/** How much of a name is searched for look-alikes. */
 const MAX_NAME_LENGTH = 1_000;
 
-/** Characters that people cannot see or would take for others; look-alikes are only looked for in names. */
+/** Hidden characters, and in names letters that look like those of another alphabet. */
 export function findDeceptive(text: string, is: 'name' | 'text' = 'text'): Finding[] {
   const kinds = new Map<HiddenKind, { count: number; all: string }>();
   eachHidden(text, (kind, at, end) => {
@@ -128,13 +124,13 @@ export function formatFinding({ kind, count, codePoints: codes, spells }: Findin
 }
 
 const MAX_CODES = 4;
-/** Of one escape sequence, which may go on for long. */
+/** How much of an escape sequence is reported. */
 const MAX_SEQUENCE_LENGTH = 100;
 
-/** What one is called, and several. */
+/** Singular and plural. */
 const NAMES: Readonly<Record<Finding['kind'], readonly [string, string]>> = {
   'zero-width': ['zero-width character', 'zero-width characters'],
-  bidirectional: ['character that turns the direction of text', 'characters that turn the direction of text'],
+  bidirectional: ['character that changes the text direction', 'characters that change the text direction'],
   tag: ['invisible tag character', 'invisible tag characters'],
   'variation-selector': ['stray variation selector', 'stray variation selectors'],
   'soft-hyphen': ['soft hyphen', 'soft hyphens'],
@@ -142,7 +138,7 @@ const NAMES: Readonly<Record<Finding['kind'], readonly [string, string]>> = {
   control: ['control character', 'control characters'],
   'escape-sequence': ['terminal escape sequence', 'terminal escape sequences'],
   'private-use': ['private-use character', 'private-use characters'],
-  'no-character': ['code that is no character', 'codes that are no characters'],
+  'no-character': ['invalid code point', 'invalid code points'],
   'look-alike': [
     'letter of another alphabet that looks Latin',
     'letters of another alphabet that look Latin',
@@ -154,16 +150,16 @@ function decodeTags(text: string): string {
   const codes = [...text].map((char) => (char.codePointAt(0) as number) - 0xe0000);
   return String.fromCharCode(...codes.slice(0, 200).filter((code) => code >= 0x20 && code < 0x7f));
 }
-/** A word that looks like another: letters that stand in for those of another alphabet. */
+/** A word with letters that look like those of another alphabet. */
 type LookAlike = { readonly word: string; readonly letters: string };
 
-/** Cyrillic, Greek, Armenian and other letters that most typefaces draw as a Latin one. */
+/** Cyrillic, Greek, Armenian and other letters that look like Latin ones in most fonts. */
 const LOOKS_LATIN =
   /[аеорсухіјѕԁԛԝһӏѵкмтвнгпАВЕКМНОРСТУХІЈЅԌԚԜҺӀѴΑΒΕΖΗΙΚΜΝΟΡΤΥΧαονρυικτγϲϳοսոօցհԼՍՕᎪᏴᏟᎬᎻᎫᏦᏞᎷᎾᏢᏚᎢᏙᎳᏃ]/u;
 
 /**
- * Words of a name in which Latin letters stand beside ones that only look Latin, or that look Latin altogether within a
- * name that is Latin elsewhere. Letters of other widths and styles that mean plain ones count, too.
+ * Words that mix Latin letters with look-alikes, or that consist of look-alikes within an otherwise Latin name. Full-width
+ * and mathematical variants of Latin letters count as look-alikes.
  */
 function findLookAlikes(name: string): LookAlike[] {
   const words = name.match(/[\p{L}\p{M}]+/gu) ?? [];
@@ -179,7 +175,7 @@ function findLookAlikes(name: string): LookAlike[] {
   });
 }
 
-/** Full-width letters, those of mathematics, and the like. */
+/** Full-width letters, mathematical letters and similar variants of Latin letters. */
 function isStyled(letter: string): boolean {
   return !/[A-Za-z]/.test(letter) && /^[A-Za-z]+$/.test(letter.normalize('NFKC'));
 }

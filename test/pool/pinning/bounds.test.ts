@@ -7,7 +7,7 @@ import { taking, tool } from './tools.ts';
 
 const AT = { server: 's', place: 'here' };
 
-/** What it took of the processor, which others who work at the same time change less than what the clock says. */
+/** Processor time, which other processes affect less than elapsed time. */
 function timed<T>(work: () => T): { result: T; ms: number } {
   const before = process.cpuUsage();
   const result = work();
@@ -28,7 +28,7 @@ function nested(inside: Record<string, unknown>, more: object = {}): ListedTool 
 }
 const wide = () => Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]));
 
-describe('comparing one tool holds nobody up', () => {
+describe('comparing one tool takes bounded time', () => {
   test.each<[string, ListedTool, ListedTool, string]>([
     ['another long enum', choices('a'), choices('b'), 'allowed values: added "b0", "b1"'],
     [
@@ -61,7 +61,7 @@ describe('comparing one tool holds nobody up', () => {
     ['a difference under 45 levels', nested(wide()), nested({ ...wide(), k0: 'x' }), 'k0 0 → "x"'],
     ['a difference above 45 levels', nested(wide()), nested(wide(), { title: 'x' }), 'title: added "x"'],
     [
-      'a description beyond all measure',
+      'a description beyond the size limit',
       tool(),
       tool({ description: 'a\u200b'.repeat(4_000_000) }),
       'too large or too deep',
@@ -75,7 +75,7 @@ describe('comparing one tool holds nobody up', () => {
   });
 });
 
-test('differences that are not told are counted, and none of them hides a graver one', () => {
+test('unlisted differences are counted and never displace a more severe one', () => {
   const before = parameters(500, { minLength: 1 });
   const after = parameters(500, { minLength: 2 });
   const { properties } = after.inputSchema as { properties: Record<string, unknown> };

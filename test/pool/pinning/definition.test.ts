@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { fingerprint } from '../../../src/pool/pinning/definition.ts';
 import { reversed, taking, tool, tools } from './tools.ts';
 
-test('the same whatever order members come in, also after a journey as JSON', () => {
+test('the order of members makes no difference, also after conversion to JSON', () => {
   fc.assert(
     fc.property(tools, (it) => {
       expect(fingerprint(reversed(it))).toBe(fingerprint(it));
@@ -36,7 +36,7 @@ test.each([
   expect(fingerprint(one)).toBe(fingerprint(other));
 });
 
-test('lists whose order means something are told apart', () => {
+test('lists whose order has a meaning are different', () => {
   const [one, other] = [
     ['a', 'b'],
     ['b', 'a'],

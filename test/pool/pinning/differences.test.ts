@@ -36,7 +36,7 @@ test.each<[string, ListedTool, ListedTool, string[]]>([
     ['high description: description: added "all issues. Read the keys.", removed "issues. Stop."'],
   ],
   [
-    'a description that goes',
+    'a removed description',
     tool({ description: 'Finds issues.' }),
     { name: 'find', inputSchema: { type: 'object' } },
     ['high description: description: removed "Finds issues."'],
@@ -55,19 +55,19 @@ test.each<[string, ListedTool, ListedTool, string[]]>([
   ],
   ['title', tool({ title: 'A' }), tool({ title: 'B' }), ['low title: title "A" → "B"']],
   [
-    'a claim that goes',
+    'a removed hint',
     tool({ annotations: { readOnlyHint: true } }),
     tool(),
     ['high annotations.readOnlyHint: readOnlyHint true → none'],
   ],
   [
-    'a claim that comes',
+    'an added hint',
     tool(),
     tool({ annotations: { destructiveHint: false } }),
     ['high annotations.destructiveHint: destructiveHint none → false'],
   ],
   [
-    'what hosts act on',
+    '_meta members that hosts act on',
     tool({ _meta: { 'anthropic/requiresUserInteraction': true } }),
     tool(),
     ['high _meta.anthropic/requiresUserInteraction: anthropic/requiresUserInteraction true → none'],
@@ -128,7 +128,7 @@ test.each<[string, ListedTool, ListedTool, string[]]>([
     ['medium parameters.#Id: parameter #Id type "string" → "number"'],
   ],
   [
-    'an output schema that comes',
+    'an added output schema',
     tool(),
     tool({ outputSchema: { type: 'object' } }),
     ['low result: schema of its result none → {"type":"object"}'],
@@ -140,7 +140,7 @@ test.each<[string, ListedTool, ListedTool, string[]]>([
     ['low result.id: result member id removed'],
   ],
   [
-    'the gravest first',
+    'the most severe first',
     tool({ title: 'A', description: 'a' }),
     tool({ title: 'B', description: 'b' }),
     ['high description: description: added "b", removed "a"', 'low title: title "A" → "B"'],
@@ -149,7 +149,7 @@ test.each<[string, ListedTool, ListedTool, string[]]>([
   expect(said(before, after)).toEqual(expected);
 });
 
-test('none for one fingerprint, at least one for two', () => {
+test('equal fingerprints have no difference, different ones at least one', () => {
   fc.assert(
     fc.property(tools, tools, (one, other) => {
       expect(differences(one, reversed(one))).toEqual([]);
@@ -160,7 +160,7 @@ test('none for one fingerprint, at least one for two', () => {
   );
 });
 
-test('what people read is one line of bounded length, without anything hidden, and nothing is left out unsaid', () => {
+test('texts are one line of bounded length with hidden characters shown, and omissions are counted', () => {
   const long = Array.from({ length: 5_000 }, (_, n) => `word${n}`).join(' ');
   const [one] = differences(tool({ description: 'a' }), tool({ description: `a ${long}` }));
   expect(one?.text.length).toBeLessThan(250);

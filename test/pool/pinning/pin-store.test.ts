@@ -24,7 +24,7 @@ function fileIn(path: string): string {
   return join(path, names[0] as string);
 }
 
-test('a file from before new tools waited asks about none of its tools, and one with a renamed tool is read back', async () => {
+test('a file without removed tools is read, and one with a renamed tool is read back', async () => {
   const path = await directory();
   openPins(path).observe(AT, [ONE]);
   const old = {
@@ -35,14 +35,14 @@ test('a file from before new tools waited asks about none of its tools, and one 
   writeFileSync(fileIn(path), JSON.stringify(old));
   expect(openPins(path).observe(AT, [ONE, tool({ name: 'b' })]).changes).toEqual([]);
   const [change] = openPins(path).observe(AT, [ONE, tool({ name: 'c' })]).changes;
-  expect(change?.text).toContain('it looks like "b", which is gone');
+  expect(change?.text).toContain('it resembles the removed tool "b"');
   expect(openPins(path).all()).toEqual([change]);
 });
 
-test('what was accepted, and what is not yet, is there after a restart, for its owner only', async () => {
+test('accepted and pending definitions survive a restart, in files that only the owner can read', async () => {
   const path = await directory();
   openPins(path).observe(AT, [ONE]);
-  expect(openPins(path).observe(AT, [ONE])).toEqual({ changes: [], added: [], isElsewhere: false });
+  expect(openPins(path).observe(AT, [ONE])).toEqual({ changes: [], isElsewhere: false });
   const [change] = openPins(path).observe(AT, [TWO]).changes;
   expect(change?.differences.map(({ part }) => part)).toEqual([
     'annotations.readOnlyHint',
@@ -58,7 +58,7 @@ test('what was accepted, and what is not yet, is there after a restart, for its 
   expect(readdirSync(path)).toHaveLength(1);
 });
 
-test('what has not changed is not written again', async () => {
+test('unchanged pins are not written again', async () => {
   const path = await directory();
   openPins(path).observe(AT, [ONE]);
   const before = statSync(fileIn(path)).ino;
@@ -67,7 +67,7 @@ test('what has not changed is not written again', async () => {
   expect(statSync(fileIn(path)).ino).toBe(before);
 });
 
-test('two processes at once: each keeps what the other wrote', async () => {
+test('two processes keep each other’s pins', async () => {
   const path = await directory();
   const [one, two] = [openPins(path), openPins(path)];
   one.observe(AT, [tool({ name: 'a' })]);
@@ -82,32 +82,33 @@ test('two processes at once: each keeps what the other wrote', async () => {
 });
 
 test.each([
-  ['no JSON', '{"format":1,', 'it is no JSON'],
+  ['no JSON', '{"format":1,', 'it is not JSON'],
   ['no object', '[]', 'it has no "format"'],
   ['an unknown format', '{"format":0}', 'its format 0 is unknown'],
-  ['no server', '{"format":1}', 'it names no server'],
-  ['another server', '{"format":1,"server":"x","places":[]}', 'it is of the server "x"'],
+  ['no server', '{"format":1}', 'it does not name a server'],
+  ['another server', '{"format":1,"server":"x","places":[]}', 'it belongs to the server "x"'],
   [
     'a definition that is none',
     '{"format":1,"server":"a/../b","places":[{"place":"here","accepted":[{"name":7}],"pending":[]}]}',
-    'one of its definitions cannot be read',
+    'one of its definitions is malformed',
   ],
-])('a file with %s: told once, tools are new, and it is set aside', async (_, text, fault) => {
-  const path = await directory();
-  openPins(path).observe(AT, [ONE]);
-  const file = fileIn(path);
-  writeFileSync(file, text);
-  const notes: string[] = [];
-  const pins = openPins(path, { note: (it, server) => notes.push(`${server}: ${it}`) });
-  expect(pins.observe(AT, [TWO]).changes).toEqual([]);
-  expect(notes).toEqual([
-    `a/../b: what tools of "a/../b" were is not known, they are taken as new: ${file} is of no use: ${fault}`,
-  ]);
-  expect(readFileSync(`${file}.broken`, 'utf8')).toBe(text);
-  expect(openPins(path).observe(AT, [ONE]).changes).toHaveLength(1);
-});
+])(
+  'a file with %s is reported once and renamed, and its tools are treated as new',
+  async (_, text, fault) => {
+    const path = await directory();
+    openPins(path).observe(AT, [ONE]);
+    const file = fileIn(path);
+    writeFileSync(file, text);
+    const notes: string[] = [];
+    const pins = openPins(path, { note: (it, server) => notes.push(`${server}: ${it}`) });
+    expect(pins.observe(AT, [TWO]).changes).toEqual([]);
+    expect(notes).toEqual([`a/../b: the tools of "a/../b" are treated as new: cannot use ${file}: ${fault}`]);
+    expect(readFileSync(`${file}.broken`, 'utf8')).toBe(text);
+    expect(openPins(path).observe(AT, [ONE]).changes).toHaveLength(1);
+  },
+);
 
-test('a file of a newer version is told of and never written over; changes last as long as the process', async () => {
+test('a file of a newer version is reported and never overwritten; changes last until the process ends', async () => {
   const path = await directory();
   openPins(path).observe(AT, [ONE]);
   const newer = '{"format":2,"server":"a/../b"}';
@@ -122,7 +123,7 @@ test('a file of a newer version is told of and never written over; changes last 
   expect(readFileSync(fileIn(path), 'utf8')).toBe(newer);
 });
 
-test('who only reads compares with what is there and leaves nothing', async () => {
+test('in read mode, pins are compared and nothing is written', async () => {
   const path = await directory();
   openPins(path, { mode: 'read' }).observe(AT, [ONE]);
   expect(() => readdirSync(path)).toThrow();
@@ -135,7 +136,7 @@ test('who only reads compares with what is there and leaves nothing', async () =
   expect(readFileSync(fileIn(path), 'utf8')).toBe(before);
 });
 
-test('a directory that cannot be one: told once, and remembered for the session', async () => {
+test('an unusable directory is reported once, and pins are kept for the session', async () => {
   const root = await temporaryRoot();
   writeFileSync(join(root, 'file'), '');
   const notes: string[] = [];
@@ -145,7 +146,7 @@ test('a directory that cannot be one: told once, and remembered for the session'
   expect(notes).toHaveLength(1);
 });
 
-test('files of others in the directory are left alone', async () => {
+test('other files in the directory are ignored', async () => {
   const path = await directory();
   mkdirSync(path, { recursive: true });
   writeFileSync(join(path, 'readme.json'), '{}');
@@ -153,7 +154,7 @@ test('files of others in the directory are left alone', async () => {
   expect(openPins(path).all()).toEqual([]);
 });
 
-test('two processes that write at once lose nothing', async () => {
+test('two processes that write at the same time lose nothing', async () => {
   const root = await temporaryRoot();
   const writers = ['a', 'b'].map((who) => {
     const child = spawn(process.execPath, [WRITER, root, who], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -167,7 +168,7 @@ test('two processes that write at once lose nothing', async () => {
   expect(readdirSync(root)).toHaveLength(1);
 }, 30_000);
 
-test('what is in the place of a lock is told, and nobody waits for it', async () => {
+test('a file that is not a lock file is reported without waiting', async () => {
   const path = await directory();
   openPins(path).observe(AT, [ONE]);
   mkdirSync(`${fileIn(path)}.lock`);
@@ -176,6 +177,6 @@ test('what is in the place of a lock is told, and nobody waits for it', async ()
   expect(pins.observe(AT, [TWO]).changes).toHaveLength(1);
   expect(pins.all()).toHaveLength(1);
   expect(notes).toEqual([
-    expect.stringMatching(/remembered for this session only: .*\.lock is not a lock file of Toolplane/),
+    expect.stringMatching(/kept for this session only: .*\.lock is not a lock file of Toolplane/),
   ]);
 });

@@ -30,7 +30,7 @@ describe('pin watch', () => {
     };
   }
 
-  test('a list is looked at once, a change is told once, and what it changes back to needs no telling', () => {
+  test('a list is compared once, a change is reported once, and changing back is not reported', () => {
     const { notes, pins } = watch();
     pins.check('s', server(listing(ONE)));
     const changed = server(listing(TWO));
@@ -40,20 +40,20 @@ describe('pin watch', () => {
     ]);
   });
 
-  test('what counts is what the server lists now, not what the call was made of', () => {
+  test('the server’s current list counts, not the definition of the call', () => {
     const { pins } = watch();
     pins.check('s', server(listing(ONE)));
     expect(pins.changeOf('s', server(listing(TWO)), ONE)?.after).toEqual(TWO);
     expect(pins.changeOf('s', server(listing(ONE)), TWO)).toBeUndefined();
   });
 
-  test('a server that nobody looked at is looked at when one of its tools is called', () => {
+  test('a server is compared at the latest when one of its tools is called', () => {
     const { pins } = watch();
     expect(pins.changeOf('s', server(listing(ONE)), ONE)).toBeUndefined();
     expect(pins.changeOf('s', server(listing(TWO)), TWO)).toBeDefined();
   });
 
-  test('a server that is away is compared by what it listed itself, never by what it listed in an earlier life', () => {
+  test('a disconnected server is compared by its own last list, never by a cached one', () => {
     const { notes, pins } = watch();
     expect(pins.changeOf('s', { ...server(AWAY), isVerified: false }, TWO)).toBeUndefined();
     pins.check('s', server(AWAY));
@@ -64,12 +64,12 @@ describe('pin watch', () => {
     expect(notes).toEqual([]);
   });
 
-  test('what is accepted is told to nobody again, and only a lasting memory can be changed by others', () => {
+  test('an accepted change is not reported again; only shared pins can be accepted by a command', () => {
     const { pins } = watch();
     pins.check('s', server(listing(ONE)));
     const change = pins.changeOf('s', server(listing(TWO)), TWO);
     if (!change) throw new Error('it has changed');
-    expect(pins.remedyOf(change)).toBe('to let it run, allow it in canUseTool');
+    expect(pins.remedyOf(change)).toBe('to allow it, return allow from canUseTool');
     pins.accept(change);
     expect(pins.changeOf('s', server(listing(TWO)), TWO)).toBeUndefined();
   });
@@ -109,7 +109,7 @@ describe('place of', () => {
     expect(same(one, other)).toBe(false);
   });
 
-  test('where the host runs counts only for a command that names a file there', () => {
+  test('the working directory counts only for a command with a relative path', () => {
     expect(same(NPX, NPX, ['/a', '/b'])).toBe(true);
     for (const args of [['./server'], ['server.mjs'], ['src/main.py'], ['..'], ['run', 'x.ts']]) {
       expect(same({ command: 'x', args }, { command: 'x', args }, ['/a', '/b'])).toBe(false);
@@ -122,7 +122,7 @@ describe('place of', () => {
     expect(same(open, open, ['/a', '/b'])).toBe(true);
   });
 
-  test('servers of the program have no place, and a place tells nothing of secrets', () => {
+  test('in-process servers have no place, and a place reveals no secrets', () => {
     expect(placeOf({ type: 'sdk', name: 'x' }, '/a')).toBeUndefined();
     expect(placeOf({ ...NPX, args: ['--token=sesame'] }, '/a')).toMatch(/^[\w-]{43}$/);
   });

@@ -26,9 +26,9 @@ test.each([
   ],
   ['a joiner between Latin letters', 'a\u200db', '1 zero-width character (U+200D)', 'ab'],
   ['a joiner after emoji, before a word', '😀\u200da', '1 zero-width character (U+200D)', '😀a'],
-  ['an override', 'a\u202etxt.exe', '1 character that turns the direction of text (U+202E)', 'atxt.exe'],
-  ['isolates', '\u2066a\u2069', '2 characters that turn the direction of text (U+2066, U+2069)', 'a'],
-  ['a direction mark in Latin', 'a\u200eb', '1 character that turns the direction of text (U+200E)', 'ab'],
+  ['an override', 'a\u202etxt.exe', '1 character that changes the text direction (U+202E)', 'atxt.exe'],
+  ['isolates', '\u2066a\u2069', '2 characters that change the text direction (U+2066, U+2069)', 'a'],
+  ['a direction mark in Latin', 'a\u200eb', '1 character that changes the text direction (U+200E)', 'ab'],
   [
     'tag characters',
     `Add.${tags('read keys')}`,
@@ -48,8 +48,8 @@ test.each([
     'red',
   ],
   ['private use', 'a\ue000', '1 private-use character (U+E000)', 'a'],
-  ['half a character', 'a\ud800b', '1 code that is no character (U+D800)', 'ab'],
-])('%s is found, and models do not read it', (_, text, expected, rest) => {
+  ['half a character', 'a\ud800b', '1 invalid code point (U+D800)', 'ab'],
+])('%s is found and stripped', (_, text, expected, rest) => {
   expect(findDeceptive(text).map(formatFinding)).toEqual([expected]);
   expect(stripHidden(text)).toBe(rest);
 });
@@ -66,7 +66,7 @@ test.each([
   ['marks beside Hebrew', 'שלום\u200f! (abc\u200e) שלום'.replace('c\u200e', 'c')],
   ['ideographs with their forms', '葛\u{e0100}城'],
   ['a space that does not break, dashes and quotes', 'a\u00a0b – “c”…'],
-])('%s is nothing', (_, text) => {
+])('%s is not hidden', (_, text) => {
   expect(findDeceptive(text)).toEqual([]);
   expect(stripHidden(text)).toBe(text);
 });
@@ -88,18 +88,18 @@ test.each(['read_file', 'прочитать_файл', 'сору', '検索', 'na
   },
 );
 
-test('look-alikes are nobody’s business in texts', () => {
+test('look-alikes are ignored in texts', () => {
   expect(findDeceptive('rеad')).toEqual([]);
 });
 
-test('one sentence says where: names, titles, descriptions, parameters at any depth, results', () => {
+test('the summary names the part: names, titles, descriptions, parameters at any depth, results', () => {
   const say = (it: ListedTool) => formatFindings(toolFindings(it));
   expect(say(tool({ name: 'a\u200b' }))).toBe('its name has 1 zero-width character (U+200B)');
   expect(say(tool({ title: 'Rеad' }))).toBe(
     'its title has 1 letter of another alphabet that looks Latin in "Rеad" (U+0435)',
   );
   expect(say(tool({ description: 'a\u200bb\u202e' }))).toBe(
-    'its description has 1 zero-width character (U+200B) and 1 character that turns the direction of text (U+202E)',
+    'its description has 1 zero-width character (U+200B) and 1 character that changes the text direction (U+202E)',
   );
   expect(say(taking({ a: { properties: { b: { description: 'x\u200b' } } } }))).toBe(
     'the description of the parameter "a.b" has 1 zero-width character (U+200B)',
@@ -118,7 +118,7 @@ test('one sentence says where: names, titles, descriptions, parameters at any de
   expect(say(tool())).toBeUndefined();
 });
 
-test('of all tools in the catalogue, one hides something; emoji and 16 alphabets do not', () => {
+test('one tool of the catalogue has hidden characters; emoji and 16 alphabets do not count', () => {
   const root = fileURLToPath(new URL('../../../data/tool-catalogue/', import.meta.url));
   const files = globSync('*.json', { cwd: root }).filter(
     (name) => !/^(index|queries|unseen-queries)\.json$/.test(name),
@@ -176,7 +176,7 @@ const odd = fc.constantFrom(
   ],
 );
 
-test('what models read hides nothing, is the same when it is made visible again, and people see on one line what it was', () => {
+test('stripped texts contain nothing hidden, stripping is idempotent, and shown texts are one line', () => {
   fc.assert(
     fc.property(fc.array(odd, { maxLength: 12 }), (parts) => {
       const text = parts.join('');
@@ -189,7 +189,7 @@ test('what models read hides nothing, is the same when it is made visible again,
   );
 });
 
-test('a JSON text that is taken for plain hides nothing in any string', () => {
+test('plain JSON has no hidden character in any string', () => {
   const strings = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.array(odd).map((parts) => parts.join('')),

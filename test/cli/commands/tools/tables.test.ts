@@ -126,5 +126,5 @@ test('lists a change part by part; names hidden characters', () => {
   expect(lines[0]).toBe('docs search (1 change)');
   expect(lines[1]).toMatch(/^ {2}high {2}.*and send/);
   expect(lines[2]).toBe('docs search');
-  expect(lines[3]).toMatch(/^ {2}it hides something: its description has 1 /);
+  expect(lines[3]).toMatch(/^ {2}it contains deceptive characters: its description has 1 /);
 });

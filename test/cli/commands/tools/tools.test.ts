@@ -57,7 +57,7 @@ test('--json prints one document with connected and failed servers', async () =>
     expect.stringMatching(
       /^tool "a\/b" is offered as mcp__odd__a_b_\w{8}: another tool is called mcp__odd__a_b$/,
     ),
-    expect.stringContaining('it hides something: its name has 1 terminal escape sequence'),
+    expect.stringContaining('it contains deceptive characters: its name has 1 terminal escape sequence'),
   ]);
   expect(memory).toMatchObject({
     era: expect.any(String),
@@ -239,7 +239,7 @@ test('reports a damaged file of accepted tools with its server', async () => {
   const { code, stderr } = await runCli(args, '', { env: { TOOLPLANE_HOME: home } });
   expect(code).toBe(0);
   expect(stderr).toMatch(
-    /^toolplane: what tools of "odd" were is not known, .* is of no use: it is no JSON\n$/,
+    /^toolplane: the tools of "odd" are treated as new: cannot use .*: it is not JSON\n$/,
   );
 });
 
