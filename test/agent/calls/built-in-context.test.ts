@@ -9,7 +9,7 @@ import { allow, asks, deny, drive, results } from '../../support/drive.ts';
 
 const READING = { builtIns: ['ListMcpResourcesTool', 'ReadMcpResourceTool'] };
 
-test('resources of a real server that is trusted are listed and read, without a question', async () => {
+test('lists and reads resources of a trusted server without a permission prompt', async () => {
   const { query, model } = drive(
     [
       toolUse('ListMcpResourcesTool', {}, 'l'),
@@ -30,7 +30,7 @@ test('resources of a real server that is trusted are listed and read, without a 
   expect(told.u).toBe("!There is no connected server 'evry'. Connected: every");
 });
 
-test('what a rule denies of a server as a whole is not read either', async () => {
+test('a deny rule for a whole server covers its resources', async () => {
   const { query, model } = drive(
     [
       toolUse('ListMcpResourcesTool', {}, 'l'),
@@ -77,7 +77,7 @@ const LISTED = '[Resource from s at x://listed] it got x://listed';
 const SECRET = '[Resource from s at x://secret] it got x://secret';
 const DOUBT = 'x://secret is not listed by server "s", which is not trusted';
 
-test('what a server lists is read unasked, any other URI is asked about: it may carry something to the server', async () => {
+test('reads listed resources without a prompt and asks about other URIs', async () => {
   const { told, asked, suggested } = await reading({});
   expect(told).toEqual({ l: LISTED, s: '!no' });
   expect(asked).toEqual([DOUBT]);
@@ -109,7 +109,7 @@ test.each<[string, Partial<SessionOptions>, string]>([
   expect(asked).toEqual([]);
 });
 
-test('where somebody is asked before any tool of a server runs, nothing is read of it unasked', async () => {
+test('an ask rule for a whole server covers its resources', async () => {
   const trusted = { ...server(), trust: true };
   const byRule = await reading({ servers: { s: trusted }, rules: asks('mcp__s') });
   expect(byRule.told).toEqual({ l: '!no', s: '!no' });
@@ -123,7 +123,7 @@ test('where somebody is asked before any tool of a server runs, nothing is read 
   ]);
 });
 
-test("what a server's own policy denies as a whole is neither listed nor read", async () => {
+test("a policy of the server's entry that denies all tools covers its resources", async () => {
   const tools = [{ name: '*', permission_policy: 'always_deny' }];
   const { query, model } = drive(
     [toolUse('ListMcpResourcesTool', {}, 'l'), READ('x://listed', 'r'), text('ok')],
@@ -138,7 +138,7 @@ test("what a server's own policy denies as a whole is neither listed nor read", 
 });
 
 test.each([{}, { updatedInput: { server: 's', uri: 'x://secret' } }])(
-  'who allows to read from one server does not read from another that got its key meanwhile',
+  'an approved read is not sent to another server that took over the key',
   async (more) => {
     const { query, model } = drive(
       [READ('x://secret', 's'), text('ok')],

@@ -9,7 +9,7 @@ import { applyUpdate, EMPTY_RULES } from '../../../src/permissions/rule-store.ts
 import type { Origin } from '../../../src/pool/pool.ts';
 import type { PermissionUpdate } from '../../../src/protocol/permission.ts';
 
-describe('suggest', () => {
+describe('suggested permission updates', () => {
   const WORKSPACE = { cwd: '/w', home: '/home/me', directories: ['/extra'] };
 
   function call(name: string, input: object, origin: Origin, _meta?: Record<string, unknown>): PoolCall {
@@ -100,7 +100,7 @@ describe('suggest', () => {
     expect(suggestUpdates(given, WORKSPACE)).toEqual(expected);
   });
 
-  test('a rule goes to where it is kept; a mode is for the session', () => {
+  test('a rule is saved to its destination; a mode applies to the session', () => {
     const command = call('Bash', { command: 'ls' }, builtIn('Bash'));
     expect(suggestUpdates(command, WORKSPACE, 'localSettings')).toMatchObject([
       { destination: 'localSettings' },
@@ -121,7 +121,7 @@ describe('suggest', () => {
     .string({ unit: fc.constantFrom(...'ab*?\\/. ()[;\'"\n'), minLength: 1 })
     .filter((it) => it.trim() !== '');
 
-  test('"always" allows that call from then on, and no other path or command', () => {
+  test('"always" allows later calls of the same path or command only', () => {
     const tools = fc.constantFrom(...(Object.keys(SUBJECTS) as (keyof typeof SUBJECTS)[]));
     fc.assert(
       fc.property(tools, texts, texts, (name, one, other) => {
@@ -148,7 +148,7 @@ describe('suggest', () => {
   }
 });
 
-describe('weigh', () => {
+describe('combining the decisions of rules and hooks', () => {
   const rule = { tool: 'X', effect: 'ask', source: 'session' } as const;
   const DECISIONS: Record<string, Decision> = {
     allow: { kind: 'allow', reason: { text: 'allowed' } },
@@ -176,12 +176,12 @@ describe('weigh', () => {
     ['deny', 'allow', 'deny'],
     ['deny', 'ask', 'deny'],
     ['deny', 'deny', 'deny'],
-  ] as const)('%s, and a hook says %s: %s', (decision, hook, expected) => {
+  ] as const)('rules: %s; hook: %s; decision: %s', (decision, hook, expected) => {
     const effect = hook === undefined ? {} : { decision: hook };
     expect(applyHookDecision(DECISIONS[decision] as Decision, effect, 'default').kind).toBe(expected);
   });
 
-  test('the words of the hook are the reason, and mode dontAsk makes its question a denial', () => {
+  test('the reason of the hook is reported, and mode dontAsk turns its ask into a denial', () => {
     const allow = DECISIONS.allow as Decision;
     const effect = { decision: 'ask' as const, reason: 'are you sure?' };
     expect(applyHookDecision(allow, effect, 'default')).toEqual({

@@ -37,7 +37,7 @@ async function change({ file, list, notes }: Scene, tool = CHANGED): Promise<voi
 }
 
 test.each([1, 2, 3])(
-  'a changed tool does not run unasked because its server fails %i times as it starts',
+  'a changed tool requires approval although its server failed %i times at start',
   async (times) => {
     const at = await scene();
     const { file, list, asked, answering, session, cached } = at;
@@ -51,7 +51,7 @@ test.each([1, 2, 3])(
   },
 );
 
-test('nobody is asked about a call that cannot be made, and hooks hear of it as of any that failed', async () => {
+test('a call that cannot be made is not asked about and runs PostToolUseFailure hooks', async () => {
   const at = await scene();
   const { file, asked, answering, session, cached } = at;
   await session(1, {}, cached());
@@ -74,7 +74,7 @@ test('nobody is asked about a call that cannot be made, and hooks hear of it as 
   expect(asked).toEqual([]);
 });
 
-test('a server that was lost and comes back with another tool is asked about before it is called', async () => {
+test('a tool that changed during a reconnect requires approval', async () => {
   const at = await scene();
   const { file, list, asked, answering, host } = at;
   const { query, model } = drive(
@@ -95,7 +95,7 @@ test('a server that was lost and comes back with another tool is asked about bef
   expect(asked).toEqual([expect.stringContaining(DIFFERENCE)]);
 });
 
-test('a call is not repeated on a new connection whose tool is another one', async () => {
+test('a call is not retried on a connection whose tool definition differs', async () => {
   const { file, list, asked, answering, host } = await scene();
   const servers = { s: { ...host().servers?.s, trust: true } } as NonNullable<SessionOptions['servers']>;
   const { query, model } = drive(
@@ -114,7 +114,7 @@ test('a call is not repeated on a new connection whose tool is another one', asy
   expect(asked).toEqual([]);
 });
 
-test('what the server lists now says whether a person must be there, not what it listed in an earlier life', async () => {
+test('requiresUserInteraction is read from the current tool list, not from the cached one', async () => {
   const at = await scene();
   const { list, asked, answering, session, cached } = at;
   await session(1, {}, { ...cached(), pins: new Pins() });
@@ -133,7 +133,7 @@ test('what the server lists now says whether a person must be there, not what it
   expect(asked).toEqual(['mcp__s__find requires a person whenever it runs']);
 });
 
-test('the same where the new definition is accepted already', async () => {
+test('the current tool list also counts when the new definition is already accepted', async () => {
   const at = await scene();
   const { list, asked, answering, session, cached, host } = at;
   await session(1, {}, cached());
@@ -145,7 +145,7 @@ test('the same where the new definition is accepted already', async () => {
   expect(asked).toHaveLength(1);
 });
 
-test('what an older definition said of itself lets no second call of the same batch through', async () => {
+test('a second call of the same batch uses the current annotations', async () => {
   const at = await scene();
   const { asked, answering, host } = at;
   const servers = { s: { ...host().servers?.s, trust: true } } as NonNullable<SessionOptions['servers']>;
@@ -172,7 +172,7 @@ test('what an older definition said of itself lets no second call of the same ba
 });
 
 test.each(['plan', 'dontAsk'] as const)(
-  'a reading tool of a trusted server runs in mode %s, also if it is known from an earlier life only',
+  'a read-only tool of a trusted server runs in mode %s, also if it is known only from the cache',
   async (permissionMode) => {
     const at = await scene();
     const { session, cached, host } = at;
@@ -183,7 +183,7 @@ test.each(['plan', 'dontAsk'] as const)(
   },
 );
 
-test('a tool that the server does not list any more is not called', async () => {
+test('a tool that is no longer listed is not called', async () => {
   const at = await scene();
   const { list, session, cached } = at;
   await session(1, {}, cached());
@@ -196,33 +196,30 @@ test('a tool that the server does not list any more is not called', async () => 
 test.each<[string, Awaited<ReturnType<CanUseTool>>]>([
   ['as it is', { behavior: 'allow' }],
   ['with an input', { behavior: 'allow', updatedInput: { q: 'x' } }],
-])(
-  'who is shown one definition and allows the call %s does not run another that came meanwhile',
-  async (_, answer) => {
-    const at = await scene();
-    const { asked, answering, host } = at;
-    const { query, model } = drive(
-      [CALL('t1'), CALL('t2'), text('ok')],
-      {
-        canUseTool: async (...args) => {
-          if (asked.length > 0) return answering('deny')(...args);
-          asked.push(args[2].decisionReason);
-          await change(at);
-          return answer;
-        },
+])('a call approved for one definition %s does not run a newer definition', async (_, answer) => {
+  const at = await scene();
+  const { asked, answering, host } = at;
+  const { query, model } = drive(
+    [CALL('t1'), CALL('t2'), text('ok')],
+    {
+      canUseTool: async (...args) => {
+        if (asked.length > 0) return answering('deny')(...args);
+        asked.push(args[2].decisionReason);
+        await change(at);
+        return answer;
       },
-      host({ rules: [] }),
-    );
-    await collect(query);
-    expect(results(model.requests.at(-1))).toEqual({
-      t1: expect.stringContaining(`tool "find" changed after this call was decided; ${AGAIN}`),
-      t2: '!no',
-    });
-    expect(asked).toEqual([expect.not.stringContaining('accepted'), expect.stringContaining(DIFFERENCE)]);
-  },
-);
+    },
+    host({ rules: [] }),
+  );
+  await collect(query);
+  expect(results(model.requests.at(-1))).toEqual({
+    t1: expect.stringContaining(`tool "find" changed after this call was decided; ${AGAIN}`),
+    t2: '!no',
+  });
+  expect(asked).toEqual([expect.not.stringContaining('accepted'), expect.stringContaining(DIFFERENCE)]);
+});
 
-test('who allows the call of one server does not call another that got its key meanwhile', async () => {
+test('an approved call is not sent to another server that took over the key', async () => {
   const { root, file, host } = await scene();
   const other = join(root, 'other.json');
   writeFileSync(other, JSON.stringify([FIND]));
@@ -245,7 +242,7 @@ test('who allows the call of one server does not call another that got its key m
   );
 });
 
-test('an unchanged tool runs after a question, a change of its neighbours and a reconnect', async () => {
+test('an unchanged tool runs after a prompt, changes of other tools and a reconnect', async () => {
   const { file, list, notes, host, answering } = await scene();
   const { query, model } = drive(
     [CALL('t1'), toolUse('mcp__s__find', { q: 'x' }, 't2'), text('ok')],

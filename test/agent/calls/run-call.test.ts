@@ -48,7 +48,7 @@ describe('run call', () => {
 
   const pathIn = (said: string | undefined) => /(\/\S+\.\w+)[:\]]/.exec(said ?? '')?.[1] as string;
 
-  test('a long result can be paged through and searched without a question', async () => {
+  test('Read and Grep page through a stored result without a permission prompt', async () => {
     const { query, model } = session((request, n) => {
       const path = pathIn(results(request).t1);
       if (n === 1) return CALL;
@@ -66,7 +66,7 @@ describe('run call', () => {
     expect(t3).toContain('"name": "row 777"');
   });
 
-  test('also if it is one long line', async () => {
+  test('a stored result of one long line can be read too', async () => {
     const { query, model } = session((request, n) => {
       if (n === 1) return toolUse('mcp__data__line', {}, 't1');
       if (n === 2) {
@@ -78,7 +78,7 @@ describe('run call', () => {
     expect(results(model.requests[2]).t2).toBe('     1\txxend');
   });
 
-  test('reading ends at the directory: neither a link out of it nor a neighbour, and deny rules hold', async () => {
+  test('only files in the result directory are readable, links out of it are not, and deny rules apply', async () => {
     const root = await temporaryRoot();
     const directory = join(root, 'results');
     const secret = join(root, 'secret');
@@ -104,7 +104,7 @@ describe('run call', () => {
     expect(r4).toMatch(/^!.*deny rule "Read\(.*\.png\)"/);
   });
 
-  test('what a conversation put aside before it was forked can still be read', async () => {
+  test('stored results of the original session are readable after a fork', async () => {
     const root = await temporaryRoot();
     const earlier = join(root, 'old', 'tool-results');
     mkdirSync(earlier, { recursive: true });
@@ -145,7 +145,7 @@ describe('run call', () => {
     return { ...driven, all, saved: () => readdirSync(directory) };
   }
 
-  test('a session that ends while a result is saved leaves nothing half-written, and adds nothing', async () => {
+  test('a session that ends while a result is being saved leaves no partial file', async () => {
     const { query, session: agent, all, saved } = await saving();
     agent().end();
     await agent().done;
@@ -157,7 +157,7 @@ describe('run call', () => {
     expect(saved()).toEqual(left);
   });
 
-  test('a call that is interrupted while its result is saved saves no more of it', async () => {
+  test('an interrupt stops saving the result', async () => {
     const { query, saved } = await saving();
     await query.interrupt();
     const left = saved().filter((name) => !name.startsWith('.'));
@@ -167,7 +167,7 @@ describe('run call', () => {
     expect(saved().length).toBeLessThanOrEqual(left.length + 1);
   });
 
-  test('writing there is asked about, as anywhere outside the workspace', async () => {
+  test('writing to the result directory requires approval', async () => {
     const directory = join(await temporaryRoot(), 'results');
     const write = toolUse('Write', { file_path: join(directory, 'x'), content: 'x' }, 't1');
     const { query, model } = session([write, text('ok')], {
@@ -184,7 +184,7 @@ describe('run call', () => {
     ['where a rule takes Read away', { rules: deny('Read') }],
     ['where a rule forbids to read there', { rules: deny(`Read(/${realpathSync(tmpdir())}/**)`) }],
     ['where files are switched off', { resultFiles: false }],
-  ])('%s a long result is cut in place', async (_, host) => {
+  ])('%s a long result is truncated', async (_, host) => {
     const { query, model } = session([CALL, text('ok')], host);
     await collect(query);
     const { t1 } = results(model.requests[1]);
@@ -193,7 +193,7 @@ describe('run call', () => {
     expect(t1?.length).toBeLessThan(101_000);
   });
 
-  test('the session says how much is given, and a tool that asks for more gets it', async () => {
+  test('the session limits results, and a tool definition can raise the limit', async () => {
     const { query, model } = session([CALL, toolUse('mcp__data__wide', {}, 't2'), text('ok')], {
       maxResultTokens: 500,
     });
@@ -204,7 +204,7 @@ describe('run call', () => {
     expect(t2).toBe('y'.repeat(150_000));
   });
 
-  test('an image is given as what it is, and kept beside the transcript', async () => {
+  test('an image is sent as an image and stored beside the transcript', async () => {
     const root = await temporaryRoot();
     await using transcript = new Transcript(transcriptOptions(root).given);
     const { query, model } = session([toolUse('mcp__data__picture', {}, 't1'), text('ok')], { transcript });
@@ -224,7 +224,7 @@ describe('run call', () => {
     expect(readdirSync(dirname(path))).toHaveLength(1);
   });
 
-  test('without a transcript nothing stays when the session is over', async () => {
+  test('without a transcript stored results are removed at the end of the session', async () => {
     const { query, model, session: opened } = session([CALL, text('ok')]);
     await collect(query);
     const path = pathIn(results(model.requests[1]).t1);
@@ -234,7 +234,7 @@ describe('run call', () => {
   });
 });
 
-describe('hooked content', () => {
+describe('output replaced by a hook', () => {
   const textBlock = (it: string) => ({ type: 'text', text: it });
   const data = PNG.toString('base64');
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };

@@ -7,11 +7,11 @@ import { collect } from '../../support/collect.ts';
 import { allow, deny, drive, results } from '../../support/drive.ts';
 import { fixture } from '../../support/fixture-server.ts';
 
-describe('tool shelf', () => {
+describe('ToolDisclosure', () => {
   const names = (told: readonly { readonly name: string }[]) => told.map(({ name }) => name);
   const SOME = { s: ['a', 'b', 'z'] };
 
-  test('what was loaded stays last and searchable, however often it is told', () => {
+  test('loaded tools stay last and searchable', () => {
     const shelf = new ToolDisclosure(0);
     const all = pool(['ToolSearch'], SOME);
     shelf.load(['mcp__s__z']);
@@ -24,7 +24,7 @@ describe('tool shelf', () => {
     expect(names(searchable)).toEqual(['mcp__s__a', 'mcp__s__b', 'mcp__s__z']);
   });
 
-  test('what was only looked at is not told yet', () => {
+  test('divide() does not mark tools as sent', () => {
     const shelf = new ToolDisclosure(60);
     const few = pool(['ToolSearch'], { s: ['a'] });
     expect(names(shelf.divide(few).disclosed)).toContain('mcp__s__a');
@@ -33,7 +33,7 @@ describe('tool shelf', () => {
     expect(names(shelf.divide(pool(['ToolSearch'], SOME)).disclosed)).toEqual(['ToolSearch', 'mcp__s__a']);
   });
 
-  test('of the same pool the same value is given until something is loaded', () => {
+  test('returns the same value for the same pool until a tool is loaded', () => {
     const shelf = new ToolDisclosure(0);
     const all = pool(['ToolSearch'], SOME);
     const before = shelf.disclose(all);
@@ -42,7 +42,7 @@ describe('tool shelf', () => {
     expect(shelf.disclose(all)).not.toBe(before);
   });
 
-  test('a conversation that is gone on with knows what it called', () => {
+  test('a resumed conversation loads the tools that it called', () => {
     expect(
       calledTools([
         { role: 'user', content: [{ type: 'text', text: 'x' }] },
@@ -70,7 +70,7 @@ describe('session tool search', () => {
   const names = (request: { readonly tools: readonly { readonly name: string }[] } | undefined) =>
     request?.tools.map(({ name }) => name);
 
-  test('above the budget a model is told of ToolSearch, finds a tool, and is told of it last', async () => {
+  test('above the budget the model gets ToolSearch, and found tools are appended to its tools', async () => {
     const { query, model } = drive(
       [
         toolUse('ToolSearch', { query: 'weather forecast', max_results: 1 }, 's'),
@@ -97,7 +97,7 @@ describe('session tool search', () => {
     );
   });
 
-  test('a tool that was never told can be called by its name, and is told from then on', async () => {
+  test('a deferred tool can be called by name and is sent from the next request on', async () => {
     const { query, model } = drive(
       [toolUse('mcp__notes__create_note', {}, 'c'), text('ok')],
       { mcpServers: { weather: weather(), notes: notes() } },
@@ -112,7 +112,7 @@ describe('session tool search', () => {
     ]);
   });
 
-  test('select: loads by name, with or without the prefix, and says what there is not', async () => {
+  test('select: loads tools by name, with or without the prefix, and reports unknown names', async () => {
     const { query, model } = drive(
       [
         toolUse(
@@ -137,7 +137,7 @@ describe('session tool search', () => {
     );
   });
 
-  test('filters alone list by name, and a server that is none is told', async () => {
+  test('filters alone list tools by name, and an unknown server is reported', async () => {
     const { query, model } = drive(
       [
         toolUse('ToolSearch', { query: 'server:weather' }, 'f'),
@@ -159,7 +159,7 @@ describe('session tool search', () => {
     );
   });
 
-  test('a tool that a rule removes is neither found nor loaded nor named', async () => {
+  test('a denied tool is neither found nor loaded nor named', async () => {
     const { query, model } = drive(
       [
         toolUse('ToolSearch', { query: 'weather forecast' }, 's'),
@@ -185,7 +185,7 @@ describe('session tool search', () => {
     ['the search is denied', { ...SEARCHING, rules: deny('ToolSearch') }],
     ['everything fits', { ...SEARCHING, toolSearch: { tokens: 100_000 } }],
     ['nobody says anything and a tenth of the window is enough', { builtIns: ['ToolSearch'] }],
-  ])('everything is told if %s', async (_, host) => {
+  ])('all tools are sent if %s', async (_, host) => {
     const { query, model } = drive(
       [text('ok')],
       { mcpServers: { weather: weather(), notes: notes() } },
@@ -228,7 +228,7 @@ describe('session tool search', () => {
     );
   });
 
-  test('what is loaded counts in the context, what is not does not', async () => {
+  test('only loaded tools count in the context usage', async () => {
     const { query, model, session } = drive(
       [toolUse('ToolSearch', { query: 'select:mcp__weather__forecast' }, 's'), text('ok')],
       { mcpServers: { weather: weather() } },

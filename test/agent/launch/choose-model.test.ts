@@ -25,7 +25,7 @@ async function api(script: Script) {
   return started;
 }
 
-test('Anthropic: the alias is its name there, thinking and betas go along', async () => {
+test('Anthropic: resolves the alias and sends thinking and betas', async () => {
   const { url, requests } = await api([text('hello')]);
   const { model, modelName, lookedFor } = chooseModel(
     { model: 'sonnet', maxThinkingTokens: 2048, betas: ['b-1', 'b-2'] },
@@ -39,7 +39,7 @@ test('Anthropic: the alias is its name there, thinking and betas go along', asyn
   });
 });
 
-test('a name said later may be an alias too, or another kind of model', async () => {
+test('the model of a later request may be an alias or belong to another provider', async () => {
   const { url, requests } = await api([text('one'), text('two')]);
   const { model, modelName } = chooseModel({ thinking: 'adaptive' }, { ANTHROPIC_BASE_URL: url });
   expect(await ask(model, modelName)).toBe('one');
@@ -48,7 +48,7 @@ test('a name said later may be an alias too, or another kind of model', async ()
   expect(requests.map((it) => it.model)).toEqual(['claude-sonnet-5-5', 'claude-haiku-5-5']);
 });
 
-test('OpenAI-compatible: by prefix, and no more tokens than it gives', async () => {
+test('OpenAI-compatible: selected by prefix, with the output limit of the model', async () => {
   await using api = await startOpenAiApi([{ chunks: [chunk({ content: 'hi' }), chunk({}, 'stop')] }]);
   const { model, modelName } = chooseModel({}, { OPENAI_BASE_URL: api.url, TOOLPLANE_MODEL: 'openai:small' });
   expect(modelName).toBe('openai:small');
@@ -56,14 +56,14 @@ test('OpenAI-compatible: by prefix, and no more tokens than it gives', async () 
   expect(api.requests[0]).toMatchObject({ model: 'small', max_tokens: 16_000 });
 });
 
-test('the flag counts before the environment', () => {
+test('the flag takes precedence over the environment', () => {
   const env = { TOOLPLANE_MODEL: 'a', ANTHROPIC_MODEL: 'b', ANTHROPIC_API_KEY: 'k' };
   expect(chooseModel({ model: 'rehearsal' }, env).modelName).toBe('rehearsal');
   expect(chooseModel({}, env).modelName).toBe('a');
   expect(chooseModel({}, { ...env, TOOLPLANE_MODEL: '' }).modelName).toBe('b');
 });
 
-test('an overloaded model is asked again, then its fallback', async () => {
+test('retries an overloaded model, then uses the fallback', async () => {
   const { url, requests } = await api((_, n) => (n <= 3 ? error(529, 'busy') : text('from the other')));
   const retry = { sleep: async () => {} };
   const { model, modelName } = chooseModel(
@@ -75,13 +75,13 @@ test('an overloaded model is asked again, then its fallback', async () => {
   expect(requests.map((it) => it.model)).toEqual(['big', 'big', 'big', 'claude-haiku-5-5']);
 });
 
-test('without a model there is one all the same, which says what was looked for', async () => {
+test('without a model, requests fail with the list of variables', async () => {
   const { model, modelName, lookedFor } = chooseModel({}, {});
   expect(lookedFor).toMatch(/^No model is available: none of/);
   await expect(ask(model, modelName)).rejects.toMatchObject({ code: 'unauthorized', message: lookedFor });
 });
 
-test('scripted: replies from a file, relative to where the agent runs', async () => {
+test('scripted: replies from a file, relative to the working directory', async () => {
   const cwd = await mkdtemp(join(tmpdir(), 'launch-'));
   onTestFinished(() => rm(cwd, { recursive: true }));
   await writeFile(join(cwd, 'script.json'), JSON.stringify(['first', { tool: 'x', input: { a: 1 } }]));

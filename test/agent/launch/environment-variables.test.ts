@@ -21,7 +21,7 @@ describe('request settings', () => {
     ['CLAUDE_CODE_MAX_RETRIES', '1e9'],
     ['API_TIMEOUT_MS', '0'],
     ['API_TIMEOUT_MS', '99999999999'],
-  ])('%s=%s is named and ignored', (name, value) => {
+  ])('%s=%s is ignored with a warning', (name, value) => {
     const { retry, timeout, notes } = readRequestSettings({}, { [name]: value });
     expect([retry, timeout]).toEqual([{}, {}]);
     expect(notes).toEqual([expect.stringMatching(`^${name} must be a whole number`)]);

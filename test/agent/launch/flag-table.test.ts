@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeFlags, FLAGS } from '../../../src/agent/launch/flag-table.ts';
 
-test('every flag has its line, with what becomes of it', () => {
+test('the help lists every flag with its effect', () => {
   const [title, ...lines] = describeFlags().split('\n');
   expect(title).toBe('Flags:');
   expect(lines).toHaveLength(Object.keys(FLAGS).length);

@@ -44,7 +44,7 @@ describe('configured', () => {
     await expect.poll(() => names(session), { timeout: 10_000, interval: 20 }).toEqual(expected);
   }
 
-  describe('what is configured is in the session', () => {
+  describe('configured servers', () => {
     test('user, approved project and local servers, each from its file (R166, R169)', async () => {
       const place = configPlace();
       place.write(join(place.home, 'settings.json'), servers({ mine: odd(), both: { command: 'user' } }));
@@ -59,7 +59,7 @@ describe('configured', () => {
       ]);
     });
 
-    test('a pending one is not started, and takes no name from one that counts', async () => {
+    test('a pending server is not started and does not shadow an active one', async () => {
       const place = configPlace();
       const proof = join(place.project, 'it-ran');
       place.write(join(place.home, 'settings.json'), servers({ name: odd() }));
@@ -75,7 +75,7 @@ describe('configured', () => {
       ['--setting-sources=', ['given']],
       ['--setting-sources=user', ['given', 'mine']],
       ['--setting-sources=project', ['given', 'shared']],
-    ])('%s leaves the others out', async (flag, expected) => {
+    ])('%s excludes the other sources', async (flag, expected) => {
       const place = configPlace();
       place.write(join(place.home, 'settings.json'), servers({ mine: odd() }));
       place.write(join(place.project, '.mcp.json'), servers({ shared: odd() }));
@@ -88,7 +88,7 @@ describe('configured', () => {
       expect(notes).toEqual([]);
     });
 
-    test('one bad entry is told with its place, and the others are there', async () => {
+    test('an invalid entry is reported with its location; the others are connected', async () => {
       const place = configPlace();
       place.write(
         join(place.home, 'settings.json'),
@@ -105,7 +105,7 @@ describe('configured', () => {
     test.each([
       ['a list that is none', '{ "permissions": { "deny": 1 } }'],
       ['no JSON', '{'],
-    ])('managed settings that cannot be read end it before it begins: %s', async (_, text) => {
+    ])('unreadable managed settings prevent the start: %s', async (_, text) => {
       const place = configPlace();
       place.write(join(place.managed, 'managed-settings.json'), text);
       await expect(started(place)).rejects.toMatchObject({
@@ -134,7 +134,7 @@ describe('configured', () => {
       expect(taken.theirs).toMatch(/managed-mcp\.json excludes all servers but its own/);
     });
 
-    test('what policy denies is judged by what it leads to once variables are put in', async () => {
+    test('policy is checked after variables are substituted', async () => {
       const place = configPlace();
       const deniedMcpServers = [{ serverUrl: 'http://127.0.0.1:*/*' }];
       place.write(join(place.managed, 'managed-settings.json'), { deniedMcpServers });
@@ -148,7 +148,7 @@ describe('configured', () => {
     });
   });
 
-  test('a policy that comes while a server runs ends it, also where only its variables tell what it is', async () => {
+  test('a new policy stops a running server that it denies, also after substitution', async () => {
     const place = configPlace();
     const { command, ...rest } = odd();
     place.write(join(place.home, 'settings.json'), servers({ sly: { ...rest, command: '${RUN}' } }));
@@ -165,8 +165,8 @@ describe('configured', () => {
       });
   });
 
-  describe('what is saved while the session runs', () => {
-    test('is applied: added, removed, restarted, the others untouched', async () => {
+  describe('changes of configuration files during the session', () => {
+    test('added, removed and changed servers are applied; the others keep their connections', async () => {
       const place = configPlace();
       const path = join(place.home, 'settings.json');
       place.write(path, servers({ stays: odd(), goes: odd(), changes: odd() }));
@@ -182,7 +182,7 @@ describe('configured', () => {
       expect(notes).toEqual(['configuration: added comes; removed goes; restarted changes']);
     });
 
-    test('an approval elsewhere starts what waited', async () => {
+    test('an approval by another process starts the pending server', async () => {
       const place = configPlace();
       const path = place.write(join(place.project, '.mcp.json'), servers({ waits: odd() }));
       const { session } = await started(place);
@@ -193,7 +193,7 @@ describe('configured', () => {
       await until(session);
     });
 
-    test('a file that is broken in the middle of an edit changes nothing until it is whole again', async () => {
+    test('an invalid file changes nothing until it is valid again', async () => {
       const place = configPlace();
       const path = join(place.home, 'settings.json');
       place.write(path, servers({ a: odd(), b: odd() }));
@@ -215,7 +215,7 @@ describe('configured', () => {
       ]);
     });
 
-    test('what stops, or does not begin, because nobody approved it is told, each thing once', async () => {
+    test('servers that are stopped or not started for lack of approval are reported once', async () => {
       const place = configPlace();
       const path = place.write(join(place.project, '.mcp.json'), servers({ known: odd() }));
       decideServers(place.home, [{ scope: 'project', path, name: 'known', raw: odd() }], 'approved');
@@ -241,7 +241,7 @@ describe('configured', () => {
       expect(names(session)).toEqual([]);
     });
 
-    test('a file that goes takes its servers along, and one that comes brings them', async () => {
+    test('deleting a file removes its servers, creating it adds them', async () => {
       const place = configPlace();
       const path = place.write(join(place.home, 'settings.json'), servers({ a: odd() }));
       const { session } = await started(place);
@@ -253,7 +253,7 @@ describe('configured', () => {
     });
   });
 
-  test('mcp_status tells where each server was configured, and never what was put in', async () => {
+  test('mcp_status reports the scope of each server and no substituted values', async () => {
     const place = configPlace();
     const entry = { ...odd(), args: [...odd().args, '--key', '${API_KEY}'] };
     place.write(join(place.home, 'settings.json'), servers({ mine: entry }));
@@ -321,7 +321,7 @@ describe('broken settings', () => {
   };
 
   test.each(Object.entries(FILES))(
-    'what %s deny stays denied while they are broken in the middle of an edit, and until they say otherwise',
+    'deny rules of %s stay in force while the file is invalid',
     async (_, fileOf) => {
       const place = configPlace();
       const path = place.write(fileOf(place), DENY);
@@ -339,7 +339,7 @@ describe('broken settings', () => {
     },
   );
 
-  test('managed settings that no session would begin with change nothing in one that runs', async () => {
+  test('invalid managed settings change nothing in a running session', async () => {
     const place = configPlace();
     const path = place.write(join(place.managed, 'managed-settings.json'), DENY);
     const { denials, said } = await started(place);

@@ -40,7 +40,7 @@ describe('launch', () => {
     return { frames, notes: given.notes };
   }
 
-  test('flags reach the session; what has no effect is told', async () => {
+  test('flags reach the session; flags without effect are reported', async () => {
     const argv = [
       '--model=rehearsal',
       '--permission-mode=plan',
@@ -56,7 +56,7 @@ describe('launch', () => {
     ]);
   });
 
-  test('the environment of settings chooses a model too; a flag beats the model of settings', async () => {
+  test('"env" of settings can select the model; a flag takes precedence over settings', async () => {
     await using api = await startMessagesApi([text('from settings')]);
     const settings = { env: { ANTHROPIC_BASE_URL: api.url }, model: 'opus' };
     const argv = ['--settings', JSON.stringify(settings)];
@@ -66,7 +66,7 @@ describe('launch', () => {
     expect(flagged.frames[0]).toMatchObject({ model: 'rehearsal' });
   });
 
-  test('without a model the session starts, and its turn says what was looked for', async () => {
+  test('without a model the session starts and its turn fails with the list of variables', async () => {
     const { frames } = await run({}, 'hi');
     expect(frames.map(({ type, subtype }) => [type, subtype])).toEqual([
       ['system', 'init'],
@@ -77,7 +77,7 @@ describe('launch', () => {
     });
   });
 
-  test('all faults in one line, and nothing is started', async () => {
+  test('reports all invalid flags in one line and starts nothing', async () => {
     const { agent } = memoryLinks();
     const argv = ['--nosuch', '--mcp-config=/nowhere.json', '--permission-mode=bypassPermissions'];
     await expect(launch(agent, surroundings({ argv }))).rejects.toMatchObject({
@@ -89,7 +89,7 @@ describe('launch', () => {
     });
   });
 
-  test('a working directory that is none', async () => {
+  test('rejects a working directory that is not a directory', async () => {
     const started = launch(memoryLinks().agent, surroundings({ cwd: '/nowhere' }));
     await expect(started).rejects.toMatchObject({
       code: 'spawn-failed',
@@ -97,7 +97,7 @@ describe('launch', () => {
     });
   });
 
-  test('stopped: the running turn is interrupted, those that wait do not run, everything closes', async () => {
+  test('an abort interrupts the running turn, drops queued ones and closes everything', async () => {
     const never = Promise.withResolvers<void>();
     await using api = await startMessagesApi(() => after(never.promise, text('too late')));
     onTestFinished(() => never.resolve());
@@ -114,13 +114,13 @@ describe('launch', () => {
     await expect(agent.send({})).rejects.toMatchObject({ code: 'closed' });
   });
 
-  test('stopped before it began', async () => {
+  test('an abort before the start', async () => {
     const { agent } = memoryLinks();
     const session = await launch(agent, surroundings({ signal: AbortSignal.abort() }));
     await expect(session.done).resolves.toBeUndefined();
   });
 
-  test('a conversation is kept in the home, and goes on where it ended', async () => {
+  test('a conversation is stored in the home directory and can be continued', async () => {
     const home = await mkdtemp(join(tmpdir(), 'launch-'));
     onTestFinished(() => rm(home, { recursive: true }));
     await using api = await startMessagesApi([text('one'), text('two')]);
@@ -139,7 +139,7 @@ describe('launch', () => {
     expect(api.requests[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
   });
 
-  test('TOOLPLANE_HOME is where conversations are instead', async () => {
+  test('TOOLPLANE_HOME sets the directory of conversations', async () => {
     const home = await mkdtemp(join(tmpdir(), 'launch-'));
     onTestFinished(() => rm(home, { recursive: true }));
     const env = { TOOLPLANE_HOME: home };
@@ -152,7 +152,7 @@ describe('launch', () => {
 });
 
 describe('retry message', () => {
-  test('a model that is asked again is told of, with its status and how long it is left alone', async () => {
+  test('a retried model request is reported with status and delay', async () => {
     await using api = await startMessagesApi([error(529, 'busy', 'overloaded_error'), text('Here I am.')]);
     const messages = await collect(
       query({

@@ -49,11 +49,11 @@ test.each<[string, Record<string, string>, RegExp]>([
   expect(JSON.stringify(place)).not.toMatch(/\\n|sk-secret/);
 });
 
-test('no alias is the alias of an alias', () => {
+test('aliases resolve to model names directly', () => {
   expect(Object.values(MODEL_ALIASES).filter((name) => name in MODEL_ALIASES)).toEqual([]);
 });
 
-test('the first name that is given counts', () => {
+test('the first name that is set wins', () => {
   expect(firstName(undefined, '', 'a', 'b')).toBe('a');
   expect(firstName(undefined)).toBe('');
 });

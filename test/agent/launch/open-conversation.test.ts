@@ -51,22 +51,22 @@ describe('open conversation', () => {
     return opened.kept;
   }
 
-  test('a new one has an id of its own, is empty, and touches no file', async () => {
+  test('a new conversation has a new id, is empty and writes no file', async () => {
     const { sessionId, messages, transcript } = await open({});
     expect(messages).toEqual([]);
     expect(transcript?.path).toContain(sessionId);
     expect(await readdir(keeping.root)).toEqual([]);
   });
 
-  test('a new one under the id that was asked for', async () => {
+  test('a new conversation can use a given id', async () => {
     expect(await open({ sessionId: ONE })).toMatchObject({ sessionId: ONE, messages: [] });
   });
 
-  test('not kept: there is no transcript', async () => {
+  test('without persistence there is no transcript', async () => {
     expect(await open({ sessionId: ONE, noPersistence: true })).toEqual({ sessionId: ONE, messages: [] });
   });
 
-  test('resumed by its id: what was said, and its own file', async () => {
+  test('resumes by id with its messages and file', async () => {
     await keep(ONE);
     await keep(TWO);
     const { sessionId, messages, transcript } = await open({ resume: ONE });
@@ -77,18 +77,18 @@ describe('open conversation', () => {
     expect(transcript?.path).toBe((await findSession(keeping.root, '/w', ONE))?.path);
   });
 
-  test('continued: the newest of the directory', async () => {
+  test('continues the most recent conversation of the directory', async () => {
     await keep(ONE);
     expect(await open({ continue: true })).toMatchObject({ sessionId: ONE, messages: [{}, {}, {}] });
   });
 
-  test('resumed up to a message', async () => {
+  test('resumes up to a message', async () => {
     await keep(ONE);
     const { messages } = await open({ resume: ONE, resumeSessionAt: `a${ONE.slice(1)}` });
     expect(messages).toEqual([said('one'), replied('ONE')]);
   });
 
-  test('a copy has another id, and a file of its own', async () => {
+  test('a fork has a new id and a new file', async () => {
     await keep(ONE);
     const { sessionId, messages, transcript } = await open({
       resume: ONE,
@@ -100,7 +100,7 @@ describe('open conversation', () => {
     expect(await findSession(keeping.root, '/w', TWO)).toMatchObject({ path: transcript?.path });
   });
 
-  test('a copy goes on from what it is a copy of, also from copies, and also when it is resumed', async () => {
+  test('a fork lists its sources, also forks of forks, and when resumed', async () => {
     await keep(ONE);
     expect((await open({ resume: ONE })).resumedFrom).toBe(undefined);
     const copy = await open({ resume: ONE, forkSession: true, sessionId: TWO });
@@ -114,7 +114,7 @@ describe('open conversation', () => {
     expect((await open({ resume: NONE })).resumedFrom).toEqual([pathOf(TWO)]);
   });
 
-  test('resumed and not kept: what was said, and no file', async () => {
+  test('resuming without persistence has messages and no file', async () => {
     await keep(ONE);
     const kept = await open({ resume: ONE, noPersistence: true });
     const resumedFrom = [pathOf(ONE)];
@@ -137,12 +137,12 @@ describe('open conversation', () => {
     [{ resumeSessionAt: NONE }, '--resume-session-at needs --resume or --continue'],
     [{ resume: ONE, resumeSessionAt: NONE }, `--resume-session-at: conversation ${ONE} has no such message`],
     [{ sessionId: ONE }, `--session-id ${ONE} is in use; use --resume to continue it`],
-  ])('%j is a fault', async (flags, fault) => {
+  ])('%j is rejected', async (flags, fault) => {
     await keep(ONE);
     expect(await openConversation(flags, keeping)).toEqual({ fault });
   });
 
-  test('nothing to continue is a fault', async () => {
+  test('continuing without a conversation is an error', async () => {
     expect(await openConversation({ continue: true }, keeping)).toEqual({
       fault: '--continue: no conversation found in /w',
     });

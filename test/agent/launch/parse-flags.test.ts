@@ -45,11 +45,11 @@ test.each([
   [['--channels=a'], 'channels are not supported'],
   [['--managed-settings-in-initialize'], 'pass --managed-settings'],
   [['--session-mirror'], 'store the messages yourself'],
-])('%j is refused, with what to do instead', (argv, instead) => {
+])('%j is rejected with an alternative', (argv, instead) => {
   expect(parseFlags(argv).faults).toEqual([expect.stringContaining(instead)]);
 });
 
-test('a flag that has no effect is told', () => {
+test('a flag without effect produces a warning', () => {
   expect(parseFlags(['--replay-user-messages']).notes).toEqual([
     '--replay-user-messages has no effect: user messages are not replayed',
   ]);
@@ -76,17 +76,17 @@ test.each([
   [['--agents', '[]'], '--agents takes a JSON object'],
   [['--agents', '{'], '--agents takes a JSON object'],
   [['--sdk-url=x'], '--sdk-url is not supported: the agent communicates over stdin and stdout'],
-])('%j is a fault', (argv, fault) => {
+])('%j is rejected', (argv, fault) => {
   expect(parseFlags(argv).faults).toEqual([fault]);
 });
 
-test('every fault is told, each once, and what is right is still read', () => {
+test('every error is reported once, and valid flags are still parsed', () => {
   const { flags, faults } = parseFlags(['--no-such', 'a', 'b', '--model', 'm', '--max-turns', 'many']);
   expect(flags).toEqual({ model: 'm' });
   expect(faults).toEqual(['unknown flag --no-such', '--max-turns takes an integer of at least 1']);
 });
 
-test('what has no effect is told once, but not if nothing was asked for', () => {
+test('a flag without effect is reported once, and not if its value is off', () => {
   const { notes } = parseFlags(['--effort=low', '--effort=high', '--setting-sources=', '--debug-file', 'x']);
   expect(notes).toEqual([
     '--effort has no effect: effort is not sent to the model',
@@ -95,7 +95,7 @@ test('what has no effect is told once, but not if nothing was asked for', () => 
 });
 
 describe('every flag', () => {
-  test.each(Object.keys(FLAGS))('--%s shows no value, whatever is wrong with it', (name) => {
+  test.each(Object.keys(FLAGS))('errors of --%s contain no value', (name) => {
     const flag = name.length > 1 ? `--${name}` : `-${name}`;
     for (const argv of [[`${flag}=${SECRET}`], [flag, SECRET], [flag, '--model', SECRET, SECRET]]) {
       const { faults, notes } = parseFlags(argv);
@@ -104,11 +104,11 @@ describe('every flag', () => {
   });
 });
 
-test('a secret in the place of a flag is not shown', () => {
+test('an unknown flag that looks like a secret is masked', () => {
   expect(parseFlags([`--${SECRET}`, SECRET]).faults.join()).not.toContain('0123456789');
 });
 
-test('it is total: any list of texts is read', () => {
+test('parses any list of strings without throwing', () => {
   const word = fc.oneof(fc.string(), fc.constantFrom(...Object.keys(FLAGS).map((name) => `--${name}`)));
   fc.assert(
     fc.property(fc.array(word), (argv) => {
@@ -121,7 +121,7 @@ test('it is total: any list of texts is read', () => {
   );
 });
 
-describe('what the SDK half writes is read back', () => {
+describe('parses the command line that the SDK writes', () => {
   const name = fc.stringMatching(/^[a-zA-Z0-9_.*-]{1,12}$/);
   const words = fc.string({ minLength: 1 });
   // JSON has no negative zero.
@@ -174,7 +174,7 @@ describe('what the SDK half writes is read back', () => {
     { requiredKeys: [] },
   );
 
-  test('every option that shows on the command line', () => {
+  test('every option that becomes a flag', () => {
     fc.assert(
       fc.property(options, fc.option(words, { nil: undefined }), (given, mcpConfig) => {
         const launched = launchFlags(given, mcpConfig);
@@ -198,12 +198,12 @@ describe('what the SDK half writes is read back', () => {
     ],
     [{ thinking: { type: 'enabled', budgetTokens: 1.5 }, plugins: [{ type: 'local', path: 'a' }] }],
     [{ plugins: [{ type: 'local', path: 'a', skipMcpDiscovery: true }], permissionPromptToolName: 'x' }],
-  ])('a program in this process and a command line are told the same of %j', (given) => {
+  ])('in-process options and the command line produce the same messages for %j', (given) => {
     const launched = launchFlags(given, undefined);
     expect(checkFlags(launched)).toEqual(parseFlags(launchArgv(launched)));
   });
 
-  test('a flag without a value takes none from extraArgs', () => {
+  test('a flag without a value rejects a value from extraArgs', () => {
     const launched = launchFlags({ extraArgs: { 'strict-mcp-config': 'yes' } }, undefined);
     expect(checkFlags(launched).faults).toEqual(['--strict-mcp-config takes no value']);
   });

@@ -96,7 +96,7 @@ describe('plan session', () => {
     expect(notes).toEqual([expect.stringMatching(/^--allowedTools: .*Nonsense takes no pattern/)]);
   });
 
-  test('commands of tools and hooks do not find the keys of models', () => {
+  test('shell commands of tools and hooks do not get model keys', () => {
     const env = { PATH: '/bin', ANTHROPIC_API_KEY: 'a', ANTHROPIC_AUTH_TOKEN: 'b', OPENAI_API_KEY: 'c' };
     const { options } = planSession({}, NOTHING, { ...AROUND, env });
     expect(options.shellEnv).toEqual({ PATH: '/bin' });
@@ -116,7 +116,7 @@ describe('plan session', () => {
     });
   });
 
-  test('a rule of --disallowedTools that cannot be read is a fault', () => {
+  test('an invalid rule in --disallowedTools is an error', () => {
     expect(plan({ disallowedTools: ['Nonsense(x)'] }).faults).toEqual([
       expect.stringMatching(/^--disallowedTools: .*Nonsense takes no pattern/),
     ]);
@@ -144,7 +144,7 @@ describe('plan session', () => {
     expect(plan({ tools }).options.builtIns).toEqual(builtIns);
   });
 
-  test('an agent that is none is a fault', () => {
+  test('an invalid agent definition is an error', () => {
     expect(plan({ agents: { good: { prompt: 'p' }, bad: {} } }).faults).toEqual([
       '--agents: "bad" must be { "description": string, "prompt": string }',
     ]);
@@ -155,7 +155,7 @@ describe('plan session', () => {
       [{ mayBypass: true }, true],
       [{ skipPermissions: true }, true],
       [{ permissionMode: 'plan' }, false],
-    ])('%j: whether it may be bypassed later is %s', (flags, mayBypass) => {
+    ])('%j: mode bypassPermissions may be used later: %s', (flags, mayBypass) => {
       expect(plan(flags).options.mayBypass).toBe(mayBypass);
     });
 
@@ -200,7 +200,7 @@ describe('plan session', () => {
     });
   });
 
-  test('the environment says how much of a result a model is given', () => {
+  test('environment variables limit results', () => {
     const env = { MAX_MCP_OUTPUT_TOKENS: '500', ENABLE_MCP_LARGE_OUTPUT_FILES: 'false' };
     expect(planSession({}, NOTHING, { ...AROUND, env }).options).toMatchObject({
       maxResultTokens: 500,
@@ -228,11 +228,11 @@ describe('plan session', () => {
 });
 
 describe('prompt files', () => {
-  test('without files there is nothing', async () => {
+  test('without flags nothing is read', async () => {
     expect(await readPromptFiles({}, '/nowhere')).toEqual({ faults: [] });
   });
 
-  test('prompts stand in files, relative to the working directory', async () => {
+  test('reads prompt files relative to the working directory', async () => {
     const cwd = await mkdtemp(join(tmpdir(), 'launch-'));
     onTestFinished(() => rm(cwd, { recursive: true }));
     await writeFile(join(cwd, 'prompt.md'), 'Be kind.');
@@ -245,7 +245,7 @@ describe('prompt files', () => {
     });
   });
 
-  test('a file that cannot be read is a fault; what is no path may be a secret and is not shown', async () => {
+  test('an unreadable file is an error; a value that is not a path may be a secret and is not shown', async () => {
     const flags = { systemPromptFile: 'none.md', appendSystemPromptFile: 'TOKEN=hush' };
     expect((await readPromptFiles(flags, '/nowhere')).faults).toEqual([
       '--system-prompt-file none.md cannot be read (ENOENT)',

@@ -28,7 +28,7 @@ describe('context usage', () => {
     limits,
   };
 
-  test('the window is told row by row, and the rows add up to it', () => {
+  test('the rows add up to the context window', () => {
     const usage = contextUsage(given);
     expect(usage.categories.map(({ id, kind, tokens }) => [id, kind, tokens])).toEqual([
       ['system_prompt', 'used', 100],
@@ -50,7 +50,7 @@ describe('context usage', () => {
     });
   });
 
-  test('results stand under the tool that was called', () => {
+  test('results are attributed to the called tool', () => {
     expect(contextUsage(given).messageBreakdown).toEqual({
       toolCallTokens: 9,
       toolResultTokens: 14,
@@ -64,7 +64,7 @@ describe('context usage', () => {
     });
   });
 
-  test('what the model counted is passed on', () => {
+  test('passes on the usage reported by the model', () => {
     const lastUsage = { input_tokens: 5, output_tokens: 6, cache_read_input_tokens: null, service_tier: 'x' };
     expect(contextUsage({ ...given, lastUsage }).apiUsage).toEqual({
       input_tokens: 5,
@@ -102,7 +102,7 @@ describe('compact threshold', () => {
     expect(shouldCompact(threshold, given)).toBe(true);
   });
 
-  test('what is used is what the model counted, cached or not, and what came since', () => {
+  test('used tokens are the reported usage, cached tokens included, plus an estimate of later messages', () => {
     const usage = {
       input_tokens: 1,
       output_tokens: 20,

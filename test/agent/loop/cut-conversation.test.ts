@@ -40,7 +40,7 @@ describe('compact cut', () => {
     );
   });
 
-  test('results of a turn that is too large are shortened, the oldest first', () => {
+  test('shortens the results of an oversized turn, the oldest first', () => {
     const large = 'x'.repeat(8000);
     const messages = [
       ...turn(1),
@@ -57,7 +57,7 @@ describe('compact cut', () => {
     expect(second).toEqual(answered({ b: large }));
   });
 
-  test('if that is not enough, the older rounds of the turn go, and its prompt stays', () => {
+  test('drops older rounds of the turn if shortening is not enough, and keeps its prompt', () => {
     const rounds = Array.from({ length: 20 }, (_, n) => [
       called(`c${n}`),
       answered({ [`c${n}`]: 'x'.repeat(800) }),
@@ -71,7 +71,7 @@ describe('compact cut', () => {
     });
   });
 
-  test('one round always stays, however small the room', () => {
+  test('always keeps one round', () => {
     const messages = [said('the task'), called('a'), answered({ a: 'A' }), called('b'), answered({ b: 'B' })];
     expect(cutConversation(messages, 0)).toMatchObject({
       head: messages.slice(0, 3),
@@ -79,7 +79,7 @@ describe('compact cut', () => {
     });
   });
 
-  test('a prompt beside results leaves them with their calls', () => {
+  test('a prompt beside results keeps the results with their calls', () => {
     const results = answered({ a: 'A' });
     const mixed = { role: 'user', content: [...results.content, ...said('next').content] } as ModelMessage;
     const messages = [said('first'), called('a'), mixed, replied('ok')];
@@ -91,7 +91,7 @@ describe('compact cut', () => {
     });
   });
 
-  test('what the host adds to results in tags is no prompt', () => {
+  test('tagged text of the host is not a prompt', () => {
     const results = answered({ a: 'A' });
     const added = { type: 'text' as const, text: '<hook>mind the gap</hook>' };
     const mixed = { role: 'user', content: [...results.content, added] } as ModelMessage;
@@ -102,7 +102,7 @@ describe('compact cut', () => {
     });
   });
 
-  test('an earlier summary is no prompt: it goes with what it stands before', () => {
+  test('an earlier summary is not a prompt and is cut with its part', () => {
     const first = { role: 'user', content: [summaryBlock('old'), ...said('task').content] } as ModelMessage;
     const messages = [first, called('a'), answered({ a: 'A' }), called('b'), answered({ b: 'B' })];
     expect(cutConversation(messages, 0)).toMatchObject({
@@ -111,13 +111,13 @@ describe('compact cut', () => {
     });
   });
 
-  test('an earlier summary stays if nothing else goes', () => {
+  test('an earlier summary is kept if nothing else is dropped', () => {
     const first = { role: 'user', content: [summaryBlock('old'), ...said('task').content] } as ModelMessage;
     const messages = [first, called('a'), answered({ a: 'x'.repeat(9000) })];
     expect(cutConversation(messages, 0)).toMatchObject({ head: [], prompt: first.content, droppedCount: 0 });
   });
 
-  test('neither part of a cut is refused by a model', () => {
+  test('both parts of a cut are valid conversations', () => {
     fc.assert(
       fc.property(conversations, fc.nat({ max: 6000 }), (messages, room) => {
         const found = cutConversation(messages, room);
@@ -130,7 +130,7 @@ describe('compact cut', () => {
 });
 
 describe('compact join', () => {
-  test('prompts in a row become one', () => {
+  test('consecutive prompts are joined into one', () => {
     expect(joinTurns([said('a'), said('b'), replied('c'), said('d')])).toEqual([
       { role: 'user', content: [...said('a').content, ...said('b').content] },
       replied('c'),
@@ -138,7 +138,7 @@ describe('compact join', () => {
     ]);
   });
 
-  test('replies in a row stay apart', () => {
+  test('consecutive replies are not joined', () => {
     const messages = [said('a'), replied('b'), replied('c')];
     expect(joinTurns(messages)).toEqual(messages);
   });
@@ -157,16 +157,16 @@ describe('compact shorten', () => {
     expect(shortenText(text, 10)).toBe(shorter);
   });
 
-  test('a sign that is cut in two leaves no half behind', () => {
+  test('a surrogate pair is never split', () => {
     expect(shortenText(`x${'😀'.repeat(60)}`, 10).isWellFormed()).toBe(true);
   });
 
-  test('what fits stays as it is', () => {
+  test('a short text is unchanged', () => {
     const messages = [called('a'), answered({ a: 'x'.repeat(9000) })];
     expect(shortenResults(messages, 5000)).toEqual(messages);
   });
 
-  test('what a person said is never shortened, and a failed result stays a failed one', () => {
+  test('user text is never shortened, and an error result stays an error', () => {
     const long = 'x'.repeat(9000);
     const image = { type: 'image' as const, source: {} };
     const failed: ModelMessage = {

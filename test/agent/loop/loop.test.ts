@@ -61,7 +61,7 @@ describe('loop', () => {
     ]);
   });
 
-  test('a tool use is run and its result is in the next request', async () => {
+  test('runs a tool use and sends its result in the next request', async () => {
     const it = play([toolUse('Add', { a: 1 }, 't1'), text('done')]);
     expect(await run(it)).toMatchObject({ reason: 'done', turns: 2 });
     expect(it.model.requests[1]?.messages.at(-1)).toEqual({
@@ -70,7 +70,7 @@ describe('loop', () => {
     });
   });
 
-  test('tools and system prompt are taken anew each round (R146, R147)', async () => {
+  test('tools and system prompt are computed for each request (R146, R147)', async () => {
     let rounds = 0;
     const it = play([toolUse('connect_mcp'), text('done')], {
       round: () => {
@@ -88,7 +88,7 @@ describe('loop', () => {
     ]);
   });
 
-  test('calls that allow it run side by side; results stand in the calls’ order', async () => {
+  test('concurrent calls run side by side; results keep the order of the calls', async () => {
     const started: string[] = [];
     const gates = { a: Promise.withResolvers<void>(), b: Promise.withResolvers<void>() };
     const it = play([together(toolUse('a', {}, '1'), toolUse('b', {}, '2')), text('done')], {
@@ -110,7 +110,7 @@ describe('loop', () => {
     expect(it.context.messages[2]?.content).toMatchObject([{ tool_use_id: '1' }, { tool_use_id: '2' }]);
   });
 
-  test('a call that must be alone waits for those before it, and those after wait for it', async () => {
+  test('an exclusive call waits for earlier calls, and later calls wait for it', async () => {
     const log: string[] = [];
     const it = play([together(toolUse('r1'), toolUse('w'), toolUse('r2')), text('done')], {
       prepare: async (call: ToolUse) => ({
@@ -132,7 +132,7 @@ describe('loop', () => {
     ['a handler that rejects', async () => runs(async () => Promise.reject(new Error('boom'))), 'boom'],
     ['a decision that throws', async () => Promise.reject(new Error('no rules')), 'no rules'],
     ['a denial', async () => ({ kind: 'answered', outcome: { content: 'denied', isError: true } }), 'denied'],
-  ])('%s is a failed result, and the loop goes on', async (_, prepare, content) => {
+  ])('%s is an error result, and the loop continues', async (_, prepare, content) => {
     const it = play([toolUse('t', {}, '1'), text('done')], { prepare });
     expect(await run(it)).toMatchObject({ reason: 'done' });
     expect(it.context.messages[2]?.content).toEqual([
@@ -140,7 +140,7 @@ describe('loop', () => {
     ]);
   });
 
-  test('arguments that are no JSON object never reach the tool', async () => {
+  test('arguments that are not a JSON object never reach the tool', async () => {
     const it = play([toolUse('t', '{"a": ', '1'), text('done')]);
     await run(it);
     expect(it.context.messages[2]?.content).toEqual([
@@ -159,7 +159,7 @@ describe('loop', () => {
     expect(it.context.messages.at(-1)?.role).toBe('user');
   });
 
-  test('a reply cut off by its length is continued, a few times at most', async () => {
+  test('a reply that reached its length limit is continued a limited number of times', async () => {
     const cut = { ...text('a'), stopReason: 'max_tokens' };
     const twice = play([cut, text('b')]);
     expect(await run(twice)).toMatchObject({ reason: 'done', turns: 2 });
@@ -167,7 +167,7 @@ describe('loop', () => {
     expect(await run(forever)).toMatchObject({ reason: 'done', turns: 4 });
   });
 
-  test('what the model fails of rejects the loop; the conversation stays as it was', async () => {
+  test('an error of the model rejects the loop and leaves the conversation unchanged', async () => {
     const it = play([fails(new ModelError('unauthorized', 'no key'))]);
     await expect(run(it)).rejects.toMatchObject({ code: 'unauthorized' });
     expect(it.context.messages).toHaveLength(1);

@@ -23,7 +23,7 @@ async function interrupted(run: (signal: AbortSignal) => Promise<ToolOutcome>): 
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
 
-test('a call that was cut off tells by itself what it did, if it does so soon', async () => {
+test('an interrupted call may report its own outcome within the grace period', async () => {
   const own = { content: 'half of it\nInterrupted', isError: true };
   const outcomes = await interrupted(async (signal) => {
     await aborted(signal);
@@ -36,7 +36,7 @@ test('a call that was cut off tells by itself what it did, if it does so soon', 
 test.each<[string, (signal: AbortSignal) => Promise<ToolOutcome>]>([
   ['never settles', () => new Promise<never>(() => {})],
   ['fails of the interrupt', (signal) => aborted(signal).then(() => Promise.reject(new Error('cut off')))],
-])('a call that %s has the outcome of all interrupted calls', async (_, run) => {
+])('a call that %s gets the common outcome of interrupted calls', async (_, run) => {
   const before = performance.now();
   const outcome = { content: INTERRUPTED, isError: true };
   expect(await interrupted(run)).toEqual([outcome, outcome]);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { renderMessages } from '../../../src/agent/loop/summarize.ts';
 import { answered, called, replied, said } from './conversations.ts';
 
-test('a conversation reads as a record: thoughts are left out, images are named', () => {
+test('renders a conversation without thinking blocks and with image placeholders', () => {
   const messages = [
     { role: 'user' as const, content: [...said('look').content, { type: 'image' as const, source: {} }] },
     {
@@ -17,14 +17,14 @@ test('a conversation reads as a record: thoughts are left out, images are named'
   );
 });
 
-test('of one that is too long, the start and the newest stay', () => {
+test('keeps the start and the newest messages of a long conversation', () => {
   const messages = Array.from({ length: 50 }, (_, n) => said(`message ${n} ${'x'.repeat(80)}`));
   const text = renderMessages(messages, 110);
   expect(text).toMatch(/^User:\nmessage 0 x+\n\n\[46 messages left out\]\n\nUser:\nmessage 47 /);
   expect(text).toMatch(/message 49 x+$/);
 });
 
-test('a start that is too long itself is shortened', () => {
+test('shortens a first message that is too long', () => {
   const text = renderMessages([said('x'.repeat(5000)), replied('end')], 100);
   expect(text.length).toBeLessThan(400);
   expect(text).toMatch(/end$/);

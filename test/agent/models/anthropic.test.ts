@@ -47,7 +47,7 @@ describe('anthropic', () => {
   });
 
   test.each([{ apiKey: 'secret-1' }, { authToken: 'secret-1' }])(
-    'the credential passed in is the one sent: %o',
+    'sends the given credential: %o',
     async (credential) => {
       await using api = await startMessagesApi([text('ok')]);
       await using proxy = await startFaultyProxy(api.url, []);
@@ -65,7 +65,7 @@ describe('anthropic', () => {
     [500, 'api_error', 'Internal server error', 'failed'],
     [529, 'overloaded_error', 'Overloaded', 'overloaded'],
   ])(
-    'a %i %s (%s) is the fault "%s", and the library does not repeat the request',
+    'status %i %s (%s) is the error "%s" and is not retried by the library',
     async (status, type, said, code) => {
       await using api = await startMessagesApi([error(status, said, type), text('not asked for')]);
       const replying = collect(anthropicModel({ apiKey: 'k', baseUrl: api.url }).stream(modelRequest()));
@@ -74,7 +74,7 @@ describe('anthropic', () => {
     },
   );
 
-  test('after a 429 that asks for time the wait is as long as asked, and the second try succeeds', async () => {
+  test('waits for the Retry-After of a 429 and succeeds on the second attempt', async () => {
     await using api = await startMessagesApi([text('at last')]);
     const body = JSON.stringify({ type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } });
     const refusal = {
@@ -93,7 +93,7 @@ describe('anthropic', () => {
   });
 
   test.each([{ cutAfter: 400 }, { endAfter: 400 }])(
-    'a stream that breaks off (%o) is a fault after its first events',
+    'a truncated stream (%o) is an error after its first events',
     async (mishap) => {
       await using api = await startMessagesApi([text('a long answer')]);
       await using proxy = await startFaultyProxy(api.url, [mishap]);
@@ -112,7 +112,7 @@ describe('anthropic', () => {
     },
   );
 
-  test('an error inside the stream has the status it would have had outside', async () => {
+  test('an error inside the stream gets the corresponding status', async () => {
     const data = JSON.stringify({
       type: 'error',
       error: { type: 'overloaded_error', message: 'Overloaded' },
@@ -125,14 +125,14 @@ describe('anthropic', () => {
     await expect(replying).rejects.toMatchObject({ code: 'overloaded', status: 529 });
   });
 
-  test('an endpoint where nobody listens is unreachable', async () => {
+  test('a refused connection is the error "unreachable"', async () => {
     const replying = collect(
       anthropicModel({ apiKey: 'k', baseUrl: 'http://127.0.0.1:1' }).stream(modelRequest()),
     );
     await expect(replying).rejects.toMatchObject({ code: 'unreachable', status: undefined });
   });
 
-  test('an abort ends a half-streamed reply with its own reason and leaves the connection', async () => {
+  test("an abort ends a partial reply with the signal's reason and closes the connection", async () => {
     await using api = await startMessagesApi([text('a long answer')]);
     await using proxy = await startFaultyProxy(api.url, [{ hangAfter: 400 }]);
     const abort = new AbortController();
@@ -157,7 +157,7 @@ describe('anthropic request', () => {
     expect(anthropicParams(modelRequest({ thinking, maxTokens })).thinking).toEqual(sent);
   });
 
-  test('what the API would refuse is left out: foreign thoughts, empty texts, marks of the caller', () => {
+  test('drops unsigned thinking blocks, empty texts and cache breakpoints of the caller', () => {
     const { messages } = anthropicParams(
       modelRequest({
         messages: [

@@ -7,7 +7,7 @@ import {
 import type { ModelEvent } from '../../../src/agent/models/model.ts';
 import { replyEvents, text, thinking, together, toolUse } from '../../../src/agent/models/scripted.ts';
 
-test('text, thoughts with their signature and tool uses are put together in order', () => {
+test('assembles text, signed thinking blocks and tool uses in order', () => {
   const reply = together(thinking('hm', 'sig'), text('a', 'b'), toolUse('add', { a: 1 }), toolUse('now'));
   expect(collectMessage(replyEvents(reply, 1, 'm'))).toEqual({
     id: 'msg_0001',
@@ -34,13 +34,13 @@ test.each(['{"a":', '[1]', '"text"', 'null'])(
   },
 );
 
-test('a valid input is never taken for an invalid one', () => {
+test('a valid input is never reported as invalid', () => {
   expect(invalidInput({ a: 1 })).toBeUndefined();
   expect(invalidInput({ $invalid_json: 'x', more: 1 })).toBeUndefined();
   expect(invalidInput(undefined)).toBeUndefined();
 });
 
-test('each block is handed out once it is finished', () => {
+test('returns each block when it is finished', () => {
   const collector = new MessageCollector();
   const blocks = replyEvents(together(text('a'), toolUse('t')), 1, 'm').flatMap(
     (e) => collector.add(e) ?? [],
@@ -48,7 +48,7 @@ test('each block is handed out once it is finished', () => {
   expect(blocks.map(({ type }) => type)).toEqual(['text', 'tool_use']);
 });
 
-test('an interrupted reply keeps its text and leaves out the call and the thought that were not finished', () => {
+test('an interrupted reply keeps partial text and drops unfinished calls and thinking', () => {
   const events = (reply: Parameters<typeof replyEvents>[0]) => {
     const all = replyEvents(reply, 1, 'm');
     return collectMessage(
@@ -67,7 +67,7 @@ test('an interrupted reply keeps its text and leaves out the call and the though
   expect(events(thinking('hm')).content).toEqual([]);
 });
 
-test('blocks that are streamed side by side are told apart', () => {
+test('interleaved blocks are assembled separately', () => {
   const use = (index: number): ModelEvent => ({
     type: 'content_block_start',
     index,
@@ -83,7 +83,7 @@ test('blocks that are streamed side by side are told apart', () => {
   expect(collectMessage(events).content).toMatchObject([{ input: { a: 1 } }, { input: { b: 2 } }]);
 });
 
-test('later counts replace earlier ones and a null does not', () => {
+test('later token counts replace earlier ones, except null', () => {
   const events = replyEvents({ ...text('a'), usage: { cache_read_input_tokens: 7 } }, 1, 'm');
   events.push({
     type: 'message_delta',

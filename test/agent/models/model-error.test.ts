@@ -10,7 +10,7 @@ import { fails, scriptedModel, text } from '../../../src/agent/models/scripted.t
 import { collect } from '../../support/collect.ts';
 import { modelRequest } from './requests.ts';
 
-describe('fault', () => {
+describe('toModelError', () => {
   const NOW = Date.parse('2026-01-01T00:00:00Z');
   const API = { url: 'http://api', variable: 'OPENAI_BASE_URL', timeoutMs: 1000 };
 
@@ -20,7 +20,7 @@ describe('fault', () => {
     [{ 'retry-after': 'soon' }, undefined],
     [{ 'retry-after-ms': '250', 'retry-after': '2' }, 250],
     [{}, undefined],
-  ])('the headers %o ask for %s ms', (headers, ms) => {
+  ])('the headers %o request a delay of %s ms', (headers, ms) => {
     const thrown = Object.assign(new Error('slow'), {
       status: 429,
       headers: new Headers(Object.entries(headers)),
@@ -28,7 +28,7 @@ describe('fault', () => {
     expect(toModelError(thrown, API, NOW).retryAfterMs).toBe(ms);
   });
 
-  test('secrets in the endpoint and in what it said are not repeated', () => {
+  test('secrets in the URL and in the response are masked', () => {
     const { message } = toModelError(
       new Error('bad key sk-abcdefghijkl'),
       { ...API, url: 'http://me:hunter2@api/v1' },
@@ -37,7 +37,7 @@ describe('fault', () => {
     expect(message).not.toMatch(/hunter2|abcdefghijkl/);
   });
 
-  test('what was thrown is kept as the cause, and something unknown has failed', () => {
+  test('keeps the cause, and an unknown error has the code "failed"', () => {
     const thrown = new SyntaxError('Unexpected token');
     expect(toModelError(thrown, API, NOW)).toMatchObject({
       code: 'failed',
@@ -84,7 +84,7 @@ describe('unreachable', () => {
     );
   });
 
-  test('a refusal of both addresses of localhost is one of this machine', () => {
+  test('a refused connection to both addresses of localhost counts as local', () => {
     const refused = ['::1', '127.0.0.1'].map((address) =>
       Object.assign(new Error('refused'), { code: 'ECONNREFUSED', address }),
     );
@@ -124,7 +124,7 @@ describe('unreachable', () => {
   });
 
   test.each([0, 1, 7])(
-    'a chosen number of retries holds for every kind of failure: %i',
+    'an explicit number of retries applies to every kind of failure: %i',
     async (maxRetries) => {
       const inner = scriptedModel(() => fails(new ModelError('unreachable', 'away')));
       const model = withRetry(inner, { maxRetries, sleep: async () => {} });
@@ -133,7 +133,7 @@ describe('unreachable', () => {
     },
   );
 
-  test('an endpoint that can never be reached is left for the fallback at once', async () => {
+  test('a permanently unreachable endpoint switches to the fallback immediately', async () => {
     const first = scriptedModel(() => fails(new ModelError('unreachable', 'away', { retryLimit: 0 })));
     const second = scriptedModel([text('here')]);
     const model = withRetry(first, { fallback: { model: second, name: 'm-2' }, sleep: async () => {} });
@@ -166,7 +166,7 @@ describe('unreachable', () => {
       expect(told).toEqual([]);
     });
 
-    test('a connection that is closed without a response is retried, each time once', async () => {
+    test('a connection closed without a response is retried', async () => {
       const { url, requests } = await listen((socket) => socket.once('data', () => socket.destroy()));
       const told: RetryEvent[] = [];
       const retry = {
@@ -180,7 +180,7 @@ describe('unreachable', () => {
       expect(told.map(({ error }) => error.endpoint)).toEqual([url, url]);
     });
 
-    test('a server that never responds is given up after the time-out', async () => {
+    test('a server that never responds fails after the timeout', async () => {
       const { url, requests } = await listen(() => {});
       const model = withRetry(open(url, 50), { maxRetries: 1, sleep: async () => {} });
       await expect(collect(model.stream(modelRequest()))).rejects.toMatchObject({

@@ -13,7 +13,7 @@ describe('openai', () => {
     chunks: [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Hello' }), chunk({}, 'stop')],
   };
 
-  test('thoughts, text and tool calls in pieces become blocks, with the counts', async () => {
+  test('assembles streamed thinking, text and tool calls into blocks with usage', async () => {
     await using api = await startOpenAiApi([
       {
         chunks: [
@@ -48,7 +48,7 @@ describe('openai', () => {
     });
   });
 
-  test('calls that are not numbered, or have no id, are still told apart', async () => {
+  test('separates calls without index or id', async () => {
     await using api = await startOpenAiApi([
       { chunks: [callChunk(0, 'x', 'a', '{"n":1}'), callChunk(0, 'y', 'b', '{"n":2}'), chunk({}, 'stop')] },
       { chunks: [callChunk(undefined, undefined, 'a', '{}'), chunk({}, 'stop')] },
@@ -74,7 +74,7 @@ describe('openai', () => {
     expect(collectMessage(events).stop_reason).toBe(stop);
   });
 
-  test('the key, the tools and the longest reply are sent the way the endpoint wants', async () => {
+  test("sends key, tools and output limit in the endpoint's format", async () => {
     await using api = await startOpenAiApi([HELLO, HELLO]);
     const request = modelRequest({ tools: [modelTool('add')] });
     await collect(openAiModel({ baseUrl: api.url, apiKey: 'secret-1' }).stream(request));
@@ -99,17 +99,14 @@ describe('openai', () => {
     [429, { message: 'pay first', code: 'insufficient_quota' }, 'unauthorized'],
     [500, { message: 'oops' }, 'failed'],
     [503, { message: 'busy' }, 'overloaded'],
-  ])(
-    'a %i %o is the fault "%s", and the library does not repeat the request',
-    async (status, error, code) => {
-      await using api = await startOpenAiApi([{ status, error }, HELLO]);
-      const replying = collect(openAiModel({ baseUrl: api.url }).stream(modelRequest()));
-      await expect(replying).rejects.toMatchObject({ name: 'ModelError', code, status });
-      expect(api.requests).toHaveLength(1);
-    },
-  );
+  ])('status %i %o is the error "%s" and is not retried by the library', async (status, error, code) => {
+    await using api = await startOpenAiApi([{ status, error }, HELLO]);
+    const replying = collect(openAiModel({ baseUrl: api.url }).stream(modelRequest()));
+    await expect(replying).rejects.toMatchObject({ name: 'ModelError', code, status });
+    expect(api.requests).toHaveLength(1);
+  });
 
-  test('after a 429 that asks for time the second try succeeds', async () => {
+  test('succeeds on the second attempt after a 429 with Retry-After', async () => {
     const headers = { 'retry-after-ms': '1500' };
     await using api = await startOpenAiApi([{ status: 429, error: { message: 'slow' }, headers }, HELLO]);
     const waits: number[] = [];
@@ -122,7 +119,7 @@ describe('openai', () => {
     expect(waits).toEqual([1500]);
   });
 
-  test('a stream that is cut, or ends without a finish reason, is a fault and no message', async () => {
+  test('a truncated stream, or one without a finish reason, is an error', async () => {
     const chunks = [chunk({ content: 'half' })];
     await using api = await startOpenAiApi([{ chunks, isCut: true }, { chunks }]);
     const model = openAiModel({ baseUrl: api.url });
@@ -130,7 +127,7 @@ describe('openai', () => {
     await expect(collect(model.stream(modelRequest()))).rejects.toThrow('the reply was cut off');
   });
 
-  test('an abort ends a half-streamed reply with its own reason and leaves the connection', async () => {
+  test("an abort ends a partial reply with the signal's reason and closes the connection", async () => {
     await using api = await startOpenAiApi([HELLO]);
     const { origin } = new URL(api.url);
     await using proxy = await startFaultyProxy(origin, [{ hangAfter: 200 }]);
@@ -180,7 +177,7 @@ describe('openai request', () => {
     ]);
   });
 
-  test('images travel as data URLs, those of a tool in a user message after its result', () => {
+  test('images are sent as data URLs, those of a tool in a user message after its result', () => {
     const url = 'data:image/png;base64,AAAA';
     expect(sent({ role: 'user', content: [{ type: 'image', source: PNG }] })).toEqual([
       { role: 'user', content: [{ type: 'image_url', image_url: { url } }] },
@@ -218,7 +215,7 @@ describe('openai request', () => {
     ]);
   });
 
-  test('a turn that only had thoughts is not sent', () => {
+  test('a reply with only thinking blocks is not sent', () => {
     expect(
       sent({ role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: '' }] }),
     ).toEqual([]);

@@ -25,7 +25,7 @@ test.each([
   ['call mcp__docs__search', toolUse('mcp__docs__search', {})],
   ['call nothing with {}', text('There is no tool nothing. ', 'Say "list tools" to see them.')],
   ['call search with {oops}', text('The input for search is not a JSON object: {oops}')],
-])('"%s" is followed', (prompt, reply) => {
+])('follows "%s"', (prompt, reply) => {
   expect(rehearse({ messages: [user(prompt)], tools: TOOLS })).toEqual(reply);
 });
 
@@ -35,7 +35,7 @@ test('the tools it was given are listed by name', async () => {
   expect(block).toMatchObject({ text: expect.stringContaining('3 tools:\n- connect_mcp\n- ToolSearch') });
 });
 
-test('results are quoted, failed ones as such, and those of an earlier prompt are not', () => {
+test('quotes the results of the current prompt, errors included', () => {
   const messages = [
     user('call x'),
     ...used('t1', 'old'),
@@ -47,7 +47,7 @@ test('results are quoted, failed ones as such, and those of an earlier prompt ar
   );
 });
 
-test('steps joined by "then" are taken one after the other', () => {
+test('runs steps joined by "then" in order', () => {
   const prompt = user('connect to docs, then search for pools');
   expect(rehearse({ messages: [prompt], tools: TOOLS })).toEqual(toolUse('connect_mcp', { name: 'docs' }));
   expect(rehearse({ messages: [prompt, ...used('t1', 'connected')], tools: TOOLS })).toEqual(
@@ -100,7 +100,7 @@ test.each<[string, ReturnType<typeof rehearse>[]]>([
       text('I was given 2 tools:\n', '- connect_mcp\n- mcp__docs__search (readOnly)'),
     ],
   ],
-])('a person types "%s"', (prompt, replies) => {
+])('understands "%s"', (prompt, replies) => {
   const marked = { ...modelTool('mcp__docs__search', { words: {} }), description: 'Search (readOnly)' };
   const tools = prompt.includes('deploy ')
     ? [...TOOLS, TRIGGER]
@@ -112,7 +112,7 @@ test.each<[string, ReturnType<typeof rehearse>[]]>([
   }
 });
 
-test('nothing left to connect, nothing to trigger', () => {
+test('reports that there is nothing to connect or to trigger', () => {
   const both = [user('Connect both servers — what tools are now available?')];
   expect(rehearse({ messages: both, tools: [], system: '' })).toEqual(text('I was given no tools.'));
   expect(rehearse({ messages: [user('connect all servers')], tools: TOOLS, system: '' })).toEqual(
@@ -123,7 +123,7 @@ test('nothing left to connect, nothing to trigger', () => {
   );
 });
 
-test('anything else, or a tool that is missing, is answered with what can be said', () => {
+test('answers other prompts and unknown tools with the supported phrases', () => {
   expect(rehearse({ messages: [user('sing')], tools: TOOLS }).blocks).toMatchObject([{ type: 'text' }]);
   expect(rehearse({ messages: [user('search x')], tools: [] }).blocks).toMatchObject([{ type: 'text' }]);
   expect(rehearse({ messages: [user('connect to x')], tools: [] }).blocks).toMatchObject([{ type: 'text' }]);

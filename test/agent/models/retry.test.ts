@@ -20,7 +20,7 @@ test.each<[ModelErrorCode, number | undefined, boolean]>([
   ['unauthorized', 401, false],
   ['bad-request', 400, false],
   ['too-long', 413, false],
-])('%s (%s) is tried again: %s', (code, status, isRetried) => {
+])('%s (%s) is retried: %s', (code, status, isRetried) => {
   const step = retryStep(new ModelError(code, 'x', { status }), 1, POLICY, 0);
   expect(step.kind).toBe(isRetried ? 'retry' : 'give-up');
 });
@@ -33,7 +33,7 @@ test.each([
   { failures: 1, random: 1, retryAfterMs: 5000, step: { kind: 'give-up' } },
   { failures: 5, random: 1, retryAfterMs: undefined, step: { kind: 'give-up' } },
 ])(
-  'failure $failures with chance $random and retry-after $retryAfterMs: $step',
+  'failure $failures with random $random and retry-after $retryAfterMs: $step',
   ({ failures, random, retryAfterMs, step }) => {
     expect(retryStep(new ModelError('overloaded', 'x', { retryAfterMs }), failures, POLICY, random)).toEqual(
       step,
@@ -41,7 +41,7 @@ test.each([
   },
 );
 
-test('the waits double up to the longest one, and each is told before it begins', async () => {
+test('delays double up to the maximum, and each is reported before it starts', async () => {
   const waits: number[] = [];
   const told: RetryEvent[] = [];
   const model = withRetry(scriptedModel([BUSY, BUSY, BUSY, BUSY, text('ok')]), {
@@ -61,14 +61,14 @@ test('the waits double up to the longest one, and each is told before it begins'
   ]);
 });
 
-test('the last failure is thrown once the tries are used up', async () => {
+test('throws the last error after the last attempt', async () => {
   const inner = scriptedModel(() => BUSY);
   const model = withRetry(inner, { ...POLICY, sleep: instantly });
   await expect(collect(model.stream(modelRequest()))).rejects.toMatchObject({ code: 'overloaded' });
   expect(inner.requests).toHaveLength(5);
 });
 
-test('the fallback is asked by its own name after the given failures, at once, and waited for as well', async () => {
+test('uses the fallback under its own name after the given failures, and retries it too', async () => {
   const first = scriptedModel(() => BUSY);
   const second = scriptedModel([BUSY, text('from the second')]);
   const told: RetryEvent[] = [];
@@ -89,7 +89,7 @@ test('the fallback is asked by its own name after the given failures, at once, a
   ]);
 });
 
-test('a reply that has begun is not asked for again', async () => {
+test('a reply that has begun is not retried', async () => {
   let asked = 0;
   const half: Model = {
     ...scriptedModel([]),
@@ -103,7 +103,7 @@ test('a reply that has begun is not asked for again', async () => {
   expect(asked).toBe(1);
 });
 
-test('an abort during a wait ends it at once with its own reason, also with the real clock', async () => {
+test("an abort ends a delay immediately with the signal's reason, also with the real clock", async () => {
   const abort = new AbortController();
   const waiting = gate();
   const inner = scriptedModel(() => BUSY);

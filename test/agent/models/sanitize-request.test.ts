@@ -8,14 +8,14 @@ import type { UserBlock } from '../../../src/protocol/agent-message.ts';
 import { PNG } from '../results/sources.ts';
 import { modelRequest, modelTool } from './requests.ts';
 
-describe('sendable', () => {
+describe('sanitizeRequest', () => {
   const HALF = 'a\uD83D';
   const BUILDERS: [string, (request: ModelRequest) => unknown][] = [
     ['anthropic', anthropicParams],
     ['openai', (request) => openAiParams(request, 'max_tokens')],
   ];
 
-  test.each(BUILDERS)('%s: nowhere in a request is half a character', (_, build) => {
+  test.each(BUILDERS)('%s: a request contains no lone surrogates', (_, build) => {
     const body = build(
       modelRequest({
         system: HALF,
@@ -44,7 +44,7 @@ describe('sendable', () => {
     expect(written.split('a\uFFFD')).toHaveLength(11);
   });
 
-  test.each(BUILDERS)('%s: no more images than a request may hold', (_, build) => {
+  test.each(BUILDERS)('%s: limits the number of images', (_, build) => {
     const source = { type: 'base64', media_type: 'image/png', data: 'AAAA' };
     const image = { type: 'image' as const, source };
     const content = Array.from({ length: 21 }, () => image);
@@ -53,7 +53,7 @@ describe('sendable', () => {
     expect(body.split('[An earlier image was left out]')).toHaveLength(11);
   });
 
-  test('what is well-formed stays the same object, also in part', () => {
+  test('well-formed values and members are returned as the same object', () => {
     const request = modelRequest({ tools: [modelTool('a'), modelTool('b', { x: { enum: [HALF] } })] });
     const { tools, messages, ...rest } = sanitizeRequest(request);
     expect(rest).toEqual((({ tools: _, messages: __, ...others }) => others)(request));
@@ -62,7 +62,7 @@ describe('sendable', () => {
     expect(tools[1]?.input_schema).toEqual({ type: 'object', properties: { x: { enum: ['a\uFFFD'] } } });
   });
 
-  test('any data comes out well-formed and otherwise the same', () => {
+  test('any data becomes well-formed and is otherwise unchanged', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(wellFormed(value)).toBe(value);
@@ -72,13 +72,13 @@ describe('sendable', () => {
     );
   });
 
-  test('very deep data does no harm', () => {
+  test('accepts very deep data', () => {
     const deep = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000));
     expect(wellFormed(deep)).toBe(deep);
   });
 });
 
-describe('fewer images', () => {
+describe('limit of images', () => {
   const LEFT_OUT = '[An earlier image was left out]';
 
   /** A png of that many pixels on its longer side, as long in base64 as said. */
@@ -125,12 +125,12 @@ describe('fewer images', () => {
     expect(kept(limitImages(messages))).toEqual(from(gone, messages.length));
   });
 
-  test('a conversation that has few enough is the same object', () => {
+  test('a conversation within the limit is returned as the same object', () => {
     const messages = many(20, 8_000);
     expect(limitImages(messages)).toBe(messages);
   });
 
-  test('one large image, or one whose size cannot be seen, counts for all; also once it has gone', () => {
+  test('one large image, or one of unknown size, lowers the limit, also after it was dropped', () => {
     const small = Array.from({ length: 40 }, () => image(10));
     const unseen: UserBlock = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } };
     expect(kept(limitImages(conversation(small)))).toHaveLength(40);
@@ -140,7 +140,7 @@ describe('fewer images', () => {
     }
   });
 
-  test('in the place of an image is a text; what stood beside it stays', () => {
+  test('a text replaces a dropped image; other blocks are kept', () => {
     const messages = limitImages(many(21, 3_000));
     const text = { type: 'text', text: LEFT_OUT };
     const path = { type: 'text', text: '[Image: source: /1.png]' };
@@ -150,13 +150,13 @@ describe('fewer images', () => {
     ]);
   });
 
-  test('the newest is kept whatever it takes, and other roles are passed by', () => {
+  test('always keeps the newest image, and ignores other roles', () => {
     const said: ModelMessage = { role: 'assistant', content: [{ type: 'text', text: 'hm' }] };
     const [first, second] = conversation([image(10), image(10, 25_000_000)]) as [ModelMessage, ModelMessage];
     expect(kept(limitImages([first, said, second]))).toEqual([2]);
   });
 
-  test('however a conversation grows, what was sent stays the same but for one step in many', () => {
+  test('the sent prefix stays the same in most requests while a conversation grows', () => {
     const one = fc.tuple(fc.constantFrom(10, 10, 10, 10, 2_500), fc.constantFrom(0, 0, 0, 3_000_000));
     fc.assert(
       fc.property(fc.array(one, { minLength: 1, maxLength: 60 }), (given) => {

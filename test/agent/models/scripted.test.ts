@@ -5,7 +5,7 @@ import { fails, scriptedModel, text, together, toolUse } from '../../../src/agen
 import { collect } from '../../support/collect.ts';
 import { modelRequest } from './requests.ts';
 
-test('replies come in order, with ids that are the same on every run', async () => {
+test('replies come in order with deterministic ids', async () => {
   const run = async () => {
     const model = scriptedModel([toolUse('add', { a: 1 }), text('done')]);
     return [await collect(model.stream(modelRequest())), await collect(model.stream(modelRequest()))];
@@ -19,7 +19,7 @@ test('replies come in order, with ids that are the same on every run', async () 
   expect(await run()).toEqual([first, second]);
 });
 
-test('several replies become one message', async () => {
+test('joins several replies to one message', async () => {
   const model = scriptedModel([together(text('a'), toolUse('t'), toolUse('t', {}, 'mine'))]);
   const message = collectMessage(await collect(model.stream(modelRequest())));
   expect(message.content.map((block) => ('id' in block ? block.id : block.type))).toEqual([
@@ -29,7 +29,7 @@ test('several replies become one message', async () => {
   ]);
 });
 
-test('requests are kept as they were sent, whatever the caller adds to its conversation later', async () => {
+test('records requests as they were sent', async () => {
   const model = scriptedModel((_, n) => text(`reply ${n}`));
   const messages = [...modelRequest().messages];
   await collect(model.stream(modelRequest({ messages })));
@@ -37,13 +37,13 @@ test('requests are kept as they were sent, whatever the caller adds to its conve
   expect(model.requests.map((request) => request.messages.length)).toEqual([1]);
 });
 
-test('a fault is thrown, and so is the end of the script', async () => {
+test('throws scripted errors, and an error at the end of the script', async () => {
   const model = scriptedModel([fails(new ModelError('overloaded', 'busy'))]);
   await expect(collect(model.stream(modelRequest()))).rejects.toMatchObject({ code: 'overloaded' });
   await expect(collect(model.stream(modelRequest()))).rejects.toThrow('no reply for request 2');
 });
 
-test('an abort ends a reply that never comes and one that is half streamed', async () => {
+test('an abort ends a pending and a partial reply', async () => {
   const hanging = new AbortController();
   const never = collect(
     scriptedModel(() => new Promise(() => {})).stream(modelRequest({ signal: hanging.signal })),

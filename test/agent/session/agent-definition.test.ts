@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAgents } from '../../../src/agent/session/agent-definition.ts';
 
-test('what an agent needs is a prompt; everything else may be missing', () => {
+test('only the prompt is required', () => {
   expect(parseAgents({ a: { prompt: 'p' }, b: { description: 'd', prompt: 'p', model: 'inherit' } })).toEqual(
     {
       a: { description: 'a', prompt: 'p' },
@@ -10,7 +10,7 @@ test('what an agent needs is a prompt; everything else may be missing', () => {
   );
 });
 
-test('a whole one', () => {
+test('parses a complete definition', () => {
   const server = { command: 'x' };
   const given = {
     description: 'd',
@@ -38,7 +38,7 @@ test.each([
   ['no object', { a: 7 }],
   ['no prompt', { a: { description: 'd' } }],
   ['a name a record cannot hold', JSON.parse('{"__proto__": {"prompt": "p"}}')],
-])('%s is no agent', (_, value) => {
+])('rejects %s', (_, value) => {
   const agents = parseAgents(value);
   expect(Object.keys(agents).filter((name) => name !== '0')).toEqual([]);
   expect(Object.getPrototypeOf(agents)).toBe(Object.prototype);

@@ -17,7 +17,7 @@ import { lifeline } from '../../support/lifeline.ts';
 import { temporaryRoot } from '../transcript/sessions.ts';
 
 describe('agent session', () => {
-  test('a tool of the program is offered to the model, called, and its result is in the next request (R3)', async () => {
+  test('a tool of the program is sent to the model, called, and its result is in the next request (R3)', async () => {
     const { query, model, session } = drive(
       [toolUse('mcp__calc__add', { a: 2, b: 40 }, 't1'), text('It is 42.')],
       { mcpServers: { calc: calc() } },
@@ -34,7 +34,7 @@ describe('agent session', () => {
     });
   });
 
-  test('a tool that fails is told to the model; a tool nobody has is refused by name (C34)', async () => {
+  test('a failed call and an unknown tool are error results (C34)', async () => {
     const { query, model } = drive(
       [together(toolUse('mcp__calc__boom', {}, '1'), toolUse('mcp__none__x', {}, '2')), text('ok')],
       { mcpServers: { calc: calc() } },
@@ -78,7 +78,7 @@ describe('agent session', () => {
     ]);
   });
 
-  test('without a callback what no rule allows is denied, and the result says so', async () => {
+  test('without a callback a call that no rule allows is denied and listed in the result', async () => {
     const { query } = drive([toolUse('mcp__calc__add', { a: 1, b: 2 }, '1'), text('ok')], {
       mcpServers: { calc: calc() },
     });
@@ -140,7 +140,7 @@ describe('agent session', () => {
     expect(results).toEqual(['error_during_execution', 'success']);
   });
 
-  test('a bad server beside a good one: the good one serves, the bad one says why', async () => {
+  test('an invalid server is reported with its error and does not affect the others', async () => {
     const { query } = drive(
       [text('hi')],
       { mcpServers: { calc: calc() } },
@@ -175,7 +175,7 @@ describe('session life', () => {
       session_id: '',
     }) as SDKUserMessage;
 
-  test('an agent that sleeps is woken by a message of the user, within a second', async () => {
+  test('a user message ends Sleep within a second', async () => {
     const asleep = Promise.withResolvers<void>();
     async function* prompts() {
       yield said('wait for me');
@@ -205,7 +205,7 @@ describe('session life', () => {
     expect(took).toBeLessThan(1_000);
   });
 
-  test('and by a server that is lost', async () => {
+  test('a lost server ends Sleep', async () => {
     const { query, model, session } = drive(
       [toolUse('Sleep', { seconds: 600 }, 't1'), text('ok')],
       {},
@@ -251,7 +251,7 @@ describe('session warnings', () => {
   const BAD = { name: 'bad', inputSchema: 7 };
   const GOOD = { name: 'good', inputSchema: { type: 'object' } };
 
-  test('a tool that cannot be offered is told of, and so is one under another name', async () => {
+  test('reports tools that cannot be offered and tools with an alias', async () => {
     const notes: string[] = [];
     const { query, model } = drive(
       [text('ok'), text('ok')],
@@ -275,7 +275,7 @@ describe('session warnings', () => {
     ]);
   });
 
-  test('so are those of a sub-agent’s own servers', async () => {
+  test('reports the same for servers of a sub-agent', async () => {
     const notes: string[] = [];
     const { query } = drive(
       [toolUse('Task', { description: 'd', prompt: 'p', subagent_type: 'helper' }), text('done'), text('ok')],
@@ -302,7 +302,7 @@ describe('session processes', () => {
   };
   const user = (content: string) => ({ type: 'user', message: { role: 'user', content } });
 
-  test('a command that is interrupted tells the model what it had printed; the interrupt is answered at once', async () => {
+  test('an interrupted command returns its output so far; the interrupt is answered immediately', async () => {
     const { hold, started, ended } = lifeline();
     const stubborn = `echo half of it; trap "" TERM; ${hold} while :; do sleep 0.05; done`;
     const { send, ask, result, model } = raw(
@@ -324,7 +324,7 @@ describe('session processes', () => {
     });
   });
 
-  test('what commands left running ends with the session, before it is done', async () => {
+  test('background processes end before the session is done', async () => {
     const [open, quiet] = [lifeline(), lifeline()];
     const command = `(${open.hold} sleep 600) & (${quiet.hold} sleep 600) > /dev/null 2>&1 &`;
     const { send, result, session } = raw([toolUse('Bash', { command }, 't1'), text('ok')], BASH);
@@ -362,7 +362,7 @@ describe('full disk', () => {
     ['not even a lock', 0],
     ['no whole file', 1],
   ])(
-    'a disk with room for %s: each writer leaves no file behind and says why',
+    'a disk with room for %s: each writer removes its file and reports the cause',
     async (_, blocks) => {
       const root = realpathSync(await temporaryRoot());
       const reported = await writeAll(root, blocks, 'x'.repeat(3_000));
@@ -375,7 +375,7 @@ describe('full disk', () => {
     30_000,
   );
 
-  test('a full disk leaves the files that were there as they were', async () => {
+  test('a full disk leaves existing files unchanged', async () => {
     const root = realpathSync(await temporaryRoot());
     const before = await writeAll(root, 1_000, 'short');
     const files = contents(root);
@@ -394,7 +394,7 @@ describe('unmatched rules', () => {
       return parsed.ok ? [parsed.rule] : [];
     });
 
-  test('a deny rule about no tool of any server is told, once; one that protects is not', async () => {
+  test('reports a deny rule that matches no tool once', async () => {
     const notes: string[] = [];
     const { query } = drive(
       [text('ok')],
@@ -405,7 +405,7 @@ describe('unmatched rules', () => {
     expect(notes).toEqual(['deny rule "mcp__calk__add" of cliArg matches no known tool: check its spelling']);
   });
 
-  test('while a server is still to come, nothing is told', async () => {
+  test('reports nothing while a server is connecting', async () => {
     const notes: string[] = [];
     const { query } = drive(
       [text('ok')],

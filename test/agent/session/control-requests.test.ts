@@ -4,7 +4,7 @@ import { scene } from '../../support/changing.ts';
 import { raw } from '../../support/drive.ts';
 
 describe('control requests', () => {
-  test('mcp_call: arguments under the names a model is told reach the server under its own', async () => {
+  test('mcp_call: maps parameter names of the model schema to those of the server', async () => {
     const { list, host } = await scene();
     const properties = { 'user id': { type: 'string' }, q: { type: 'string' } };
     list({ name: 'echo', inputSchema: { type: 'object', properties } });
@@ -19,7 +19,7 @@ describe('control requests', () => {
   });
 });
 
-describe('without effect', () => {
+describe('options without effect', () => {
   test.each<[string, Record<string, unknown>, string[]]>([
     ['nothing', {}, []],
     ['what asks for nothing', { skills: [], promptSuggestions: false, title: undefined }, []],

@@ -62,7 +62,7 @@ test.each([
   expect(await it.compactIfNeeded(it.messages, ROUND, 'filling', never)).toBe(expected);
 });
 
-test('what was made shorter is told, and what cannot be is left', async () => {
+test('reports a compaction, and leaves a conversation that cannot be compacted', async () => {
   const { it, said, spent } = conversation();
   expect(await it.compact('manual', '', never)).toBe(true);
   expect(spent).toEqual([['m', 5]]);
@@ -77,7 +77,7 @@ test('what was made shorter is told, and what cannot be is left', async () => {
   expect({ requests: short.model.requests, spent: short.spent }).toEqual({ requests: [], spent: [] });
 });
 
-test('the program is told the end of a compaction that was interrupted, too', async () => {
+test('the end of an interrupted compaction is reported too', async () => {
   const { it, said } = conversation();
   const abort = new AbortController();
   abort.abort();

@@ -31,7 +31,7 @@ describe('server status', () => {
     });
   });
 
-  test('a connected one tells its name, and of its tools only what they claim', () => {
+  test('a connected server reports its name and the annotations of its tools', () => {
     const inputSchema = { type: 'object' as const };
     const connection = { serverInfo: { name: 'real', version: '2' } } as never;
     const tools = [
@@ -60,7 +60,7 @@ describe('server status', () => {
     });
   });
 
-  test('nothing secret is told: headers, variables, arguments, addresses, reasons', () => {
+  test('headers, variables and secrets in arguments, URLs and errors are not reported', () => {
     const entries: ServerEntry[] = [
       { command: 'x', args: ['--api-key=open-sesame'], env: { A: 'open-sesame' } },
       { type: 'http', url: 'http://ada:open-sesame@host/?key=open-sesame', headers: { A: 'open-sesame' } },
@@ -78,7 +78,7 @@ describe('session provenance', () => {
     inactive: () => [{ name: 'files', scope: 'project', state: 'pending', why: '"files" is not started' }],
   };
 
-  test('init, status, hooks and questions tell the same source of a server', async () => {
+  test('init, status, hooks and permission prompts report the same source of a server', async () => {
     const hooked: unknown[] = [];
     const { query, frames } = drive(
       [toolUse('mcp__mine__echo', { text: 'a' }), toolUse('mcp__given__echo', { text: 'b' }), text('ok')],
@@ -120,7 +120,7 @@ describe('session provenance', () => {
     });
   });
 
-  test('what may not be started is disabled for programs, with the word and the reason why', async () => {
+  test('servers that may not be started are reported as disabled, with the reason', async () => {
     const { query } = drive([], { mcpServers: { calc: calc() } }, { configured });
     expect(await query.mcpServerStatus()).toMatchObject([
       { name: 'calc', source: 'sdk' },

@@ -43,12 +43,12 @@ describe('session context', () => {
     expect(decided(name, path)).toBe(expected);
   });
 
-  test('rules of people that forbid or ask beat it', () => {
+  test('deny and ask rules of users win over it', () => {
     expect(decided('Read', '/t/tool*results/a.txt', deny('Read(//t/**)'))).toBe('deny');
     expect(decided('Read', '/t/tool*results/a.txt', asks('Read'))).toBe('ask');
   });
 
-  test('it survives every change, and the rules are the same object while there is none', async () => {
+  test('it survives every change, and unchanged rules are the same object', async () => {
     const given = memoryRuleStore({ rules: allow('Bash(ls)'), modes: {}, directories: [] });
     const store = withReadableResults(given, ['/t'], workspace);
     const first = store.current();
@@ -72,7 +72,7 @@ describe('session context', () => {
     [deny('Read'), false],
     [deny('Read(//t/**)'), false],
     [deny('Read(//t/results/*.txt)'), false],
-  ])('rules %j: what was put aside may be read: %s', (rules, expected) => {
+  ])('rules %j: stored results may be read: %s', (rules, expected) => {
     expect(canReadResults(rules, '/t/results', workspace)).toBe(expected);
   });
 });
@@ -80,7 +80,7 @@ describe('session context', () => {
 describe('program ports', () => {
   const never = new AbortController().signal;
 
-  test('a message to a server is a request of the channel, its reply the answer', async () => {
+  test('a message to a server is a control request, and its response is the answer', async () => {
     const asked: unknown[] = [];
     const ports = new ProgramPorts(async (body, signal) => {
       asked.push([body, signal]);
@@ -91,7 +91,7 @@ describe('program ports', () => {
     expect(asked).toEqual([[{ subtype: 'mcp_message', server_name: 's', message }, never]]);
   });
 
-  test('what a server sends goes to who listens to it now', () => {
+  test('messages of a server go to the current listener', () => {
     const ports = new ProgramPorts(() => expect.unreachable());
     const heard: string[] = [];
     const stopOld = ports.open('s').listen((it) => heard.push(`old ${String(it)}`));

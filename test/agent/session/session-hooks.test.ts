@@ -40,7 +40,7 @@ function listen(answers: Partial<Record<HookEvent, Answer | ((input: HookInput) 
 const specific = (hookEventName: HookEvent, more: object): HookJSONOutput =>
   ({ hookSpecificOutput: { hookEventName, ...more } }) as HookJSONOutput;
 
-test('the events of one asked call come in their order, each with what it is about', async () => {
+test('the hooks of one approved call run in order with their inputs', async () => {
   const { hooks, heard, events } = listen({
     SessionStart: {},
     UserPromptSubmit: {},
@@ -121,7 +121,7 @@ test('the events of one asked call come in their order, each with what it is abo
   });
 });
 
-test('a failed call is told by PostToolUseFailure instead', async () => {
+test('a failed call runs PostToolUseFailure instead of PostToolUse', async () => {
   const { hooks, heard } = listen({ PostToolUse: {}, PostToolUseFailure: {} });
   const { query } = drive(
     [toolUse('mcp__calc__boom', {}, 't1'), text('ok')],
@@ -196,7 +196,7 @@ test.each([
   expect({ result: results(model.requests[1]).t1, asked }).toEqual({ result: expected, asked: times });
 });
 
-test('what hooks add reaches the model, tagged, with the results they belong to', async () => {
+test('context added by hooks reaches the model in tags after the results', async () => {
   const { hooks } = listen({
     SessionStart: specific('SessionStart', { additionalContext: 'at the start' }),
     UserPromptSubmit: specific('UserPromptSubmit', { additionalContext: 'with the prompt' }),
@@ -216,7 +216,7 @@ test('what hooks add reaches the model, tagged, with the results they belong to'
   );
 });
 
-test('a hook cannot fill the window with words', async () => {
+test('text of hooks is limited', async () => {
   const { hooks } = listen({
     UserPromptSubmit: specific('UserPromptSubmit', { additionalContext: 'x'.repeat(500_000) }),
   });
@@ -253,7 +253,7 @@ test.each([
 });
 
 test.each(['PreToolUse', 'PostToolUse', 'PostToolBatch'] as const)(
-  'continue: false of %s ends the turn, and no other call of the reply starts',
+  '"continue": false of %s ends the turn before further calls of the reply',
   async (event) => {
     const ran: string[] = [];
     const server = toolServer('s').tool('note', 'Notes', {}, () => {
@@ -273,7 +273,7 @@ test.each(['PreToolUse', 'PostToolUse', 'PostToolBatch'] as const)(
   },
 );
 
-test('UserPromptSubmit keeps a prompt back: the model never sees it', async () => {
+test('UserPromptSubmit can block a prompt', async () => {
   const { hooks } = listen({ UserPromptSubmit: { decision: 'block', reason: 'not this' } });
   const { query, model, session } = drive([], { hooks });
   expect(resultOf(await collect(query))).toMatchObject({
@@ -283,7 +283,7 @@ test('UserPromptSubmit keeps a prompt back: the model never sees it', async () =
   expect(session().conversation.messages).toEqual([]);
 });
 
-test('a Stop hook sends the agent on with its reason, and is told that it did', async () => {
+test('a Stop hook makes the agent continue with its reason, and stop_hook_active is set then', async () => {
   const { hooks, heard } = listen({
     Stop: (input) =>
       'stop_hook_active' in input && input.stop_hook_active
@@ -296,21 +296,21 @@ test('a Stop hook sends the agent on with its reason, and is told that it did', 
   expect(heard).toMatchObject([{ stop_hook_active: false }, { stop_hook_active: true }]);
 });
 
-test('a Stop hook that always sends on does not keep the agent for ever', async () => {
+test('a Stop hook that always blocks is limited', async () => {
   const { hooks } = listen({ Stop: { decision: 'block' } });
   const { query, model } = drive(() => text('done'), { hooks });
   expect(resultOf(await collect(query))).toMatchObject({ subtype: 'success' });
   expect(model.requests).toHaveLength(9);
 });
 
-test('a Stop hook that says stop is not taken for one that sends on', async () => {
+test('a Stop hook with "continue": false ends the turn', async () => {
   const { hooks } = listen({ Stop: { decision: 'block', reason: 'x', continue: false } });
   const { query, model } = drive(() => text('done'), { hooks });
   await collect(query);
   expect(model.requests).toHaveLength(1);
 });
 
-test('PreCompact and PostCompact are told of a compaction', async () => {
+test('a compaction runs PreCompact and PostCompact', async () => {
   const { hooks, heard } = listen({ PreCompact: {}, PostCompact: {} });
   async function* prompts() {
     yield said(`one ${'word '.repeat(2000)}`);
@@ -325,7 +325,7 @@ test('PreCompact and PostCompact are told of a compaction', async () => {
   ]);
 });
 
-test('sub-agents: start and stop are told, and their calls say whose they are', async () => {
+test("sub-agents run SubagentStart and SubagentStop, and their calls carry the agent's id", async () => {
   const { hooks, heard } = listen({
     SubagentStart: specific('SubagentStart', { additionalContext: 'be quick' }),
     SubagentStop: {},
@@ -365,7 +365,7 @@ test('sub-agents: start and stop are told, and their calls say whose they are', 
   });
 });
 
-test('a SubagentStop hook that always sends on does not keep the sub-agent for ever', async () => {
+test('a SubagentStop hook that always blocks is limited', async () => {
   const { hooks } = listen({ SubagentStop: { decision: 'block', reason: 'more' } });
   const { query, model } = drive(
     (request) => {
@@ -388,7 +388,7 @@ const command = (event: HookEvent, line: string, more: Partial<RegisteredHook> =
   ...more,
 });
 
-test('shell hooks run beside callbacks; the stricter word counts', async () => {
+test('shell hooks run beside callbacks; the stricter decision wins', async () => {
   const { hooks, heard } = listen({ PreToolUse: specific('PreToolUse', { permissionDecision: 'allow' }) });
   const { query, model } = drive(
     [ADD, text('ok')],
@@ -403,7 +403,7 @@ test('shell hooks run beside callbacks; the stricter word counts', async () => {
   expect(results(model.requests[1]).t1).toBe('!PreToolUse:mcp__calc__add hook error: not in this shell');
 });
 
-test('SessionStart of a shell speaks to the model; SessionEnd runs when all is over', async () => {
+test('SessionStart output of a shell hook reaches the model; SessionEnd runs at the end', async () => {
   const cwd = await realpath(await temporaryRoot());
   const { query, model, session } = drive(
     [text('ok')],
@@ -447,7 +447,7 @@ test.each([
   expect(notes).toEqual([`a ${event} hook failed: the command ended with 7`]);
 });
 
-test('a hook that does not answer in time blocks the call, and its callback is told', async () => {
+test('a hook that exceeds its time limit blocks the call, and its callback is aborted', async () => {
   const told = Promise.withResolvers<void>();
   const { query, model } = drive(
     [ADD, text('ok')],
@@ -474,7 +474,7 @@ test('a hook that does not answer in time blocks the call, and its callback is t
   expect(results(model.requests[1]).t1).toMatch(/A PreToolUse hook failed: no answer within 50 ms/);
 });
 
-test('initializing again does not call hooks twice', async () => {
+test('a second initialize does not run hooks twice', async () => {
   const { hooks, heard } = listen({ UserPromptSubmit: {} });
   const go = Promise.withResolvers<void>();
   async function* prompts() {
@@ -488,7 +488,7 @@ test('initializing again does not call hooks twice', async () => {
   expect(heard).toHaveLength(1);
 });
 
-test('what hooks want the person to know is passed on', async () => {
+test('system messages of hooks are reported', async () => {
   const notes: string[] = [];
   const { hooks } = listen({ UserPromptSubmit: { systemMessage: 'the disk is nearly full' } });
   const { query } = drive([text('ok')], { hooks }, { note: (it) => notes.push(it) });
@@ -496,7 +496,7 @@ test('what hooks want the person to know is passed on', async () => {
   expect(notes).toEqual(['the disk is nearly full']);
 });
 
-test('hooks of initialize that are none are left out', async () => {
+test('invalid hooks in initialize are dropped', async () => {
   const { ask, send, result } = raw([text('ok')]);
   const hooks = {
     Stop: [null, {}, { hookCallbackIds: [7, null] }],
@@ -508,7 +508,7 @@ test('hooks of initialize that are none are left out', async () => {
   expect(await result()).toMatchObject({ subtype: 'success' });
 });
 
-test('a hook on a full name runs for each tool that has it, also for one that is offered by an alias', async () => {
+test('a matcher with a full name applies to tools with an alias too', async () => {
   const events = [
     'PreToolUse',
     'PermissionRequest',

@@ -36,7 +36,7 @@ test.each([
   ['content', `'{"content":' + ${nested(...LIST, 5_000)} + '}'`],
   ['_meta', `'{"content":[],"_meta":' + ${nested(...OBJECT, 100_000)} + '}'`],
   ['a block', `'{"content":[{"type":"text","text":"x","annotations":' + ${nested(...OBJECT, 5_000)} + '}]}'`],
-])('a result nested too deep fails its own call and no other: %s', async (_, member) => {
+])('a result that is nested too deeply fails only its own call: %s', async (_, member) => {
   const { query, model } = drive(
     [
       together(toolUse('mcp__far__deep', {}, 'd'), toolUse('mcp__far__flat', {}, 'f')),
@@ -59,7 +59,7 @@ const deepJson = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(lev
 const deep = (levels: number) => JSON.parse(deepJson(levels)) as Record<string, unknown>;
 
 test.each([600, 5_000, 100_000])(
-  'a tool of the program that returns %d levels fails alone',
+  'a tool of the program that returns %d levels fails only its own call',
   async (levels) => {
     const far = toolServer('far')
       .tool('whole', 'A whole result', {}, () => ({ content: [], structuredContent: deep(levels) }))
@@ -89,7 +89,7 @@ test.each([600, 5_000, 100_000])(
 );
 
 test.each([600, 5_000, 100_000])(
-  'a tool of an McpServer instance that returns %d levels fails alone',
+  'a tool of an McpServer instance that returns %d levels fails only its own call',
   async (levels) => {
     const instance = new McpServer({ name: 'own', version: '1' });
     instance.registerTool('deep', {}, async () => ({ content: [], structuredContent: deep(levels) }));
@@ -104,18 +104,15 @@ test.each([600, 5_000, 100_000])(
   },
 );
 
-test.each([600, 5_000, 100_000])(
-  'arguments of a model nested %d levels deep fail the call alone',
-  async (levels) => {
-    const far = toolServer('far').tool('any', 'Takes anything', { a: z.any() }, () => 'ran');
-    const { query, model } = drive(
-      [toolUse('mcp__far__any', deepJson(levels), 'd'), text('done')],
-      { mcpServers: { far } },
-      { rules: allow('mcp__far') },
-    );
-    expect(resultOf(await collect(query))).toMatchObject({ subtype: 'success', result: 'done' });
-    expect(results(model.requests.at(-1))).toMatchObject({
-      d: expect.stringMatching(/^!.*nested more than 512 levels deep/),
-    });
-  },
-);
+test.each([600, 5_000, 100_000])('arguments nested %d levels deep fail only their call', async (levels) => {
+  const far = toolServer('far').tool('any', 'Takes anything', { a: z.any() }, () => 'ran');
+  const { query, model } = drive(
+    [toolUse('mcp__far__any', deepJson(levels), 'd'), text('done')],
+    { mcpServers: { far } },
+    { rules: allow('mcp__far') },
+  );
+  expect(resultOf(await collect(query))).toMatchObject({ subtype: 'success', result: 'done' });
+  expect(results(model.requests.at(-1))).toMatchObject({
+    d: expect.stringMatching(/^!.*nested more than 512 levels deep/),
+  });
+});

@@ -106,7 +106,7 @@ describe('session permissions', () => {
     expect(await ask('initialize')).toMatchObject({ response: { current_permission_mode: 'plan' } });
   });
 
-  test('set_permission_mode during a turn counts from the next call on', async () => {
+  test('set_permission_mode during a turn applies from the next call on', async () => {
     const { query, model } = drive(
       async (_, n) => {
         if (n === 2) await query.setPermissionMode('bypassPermissions');
@@ -119,7 +119,7 @@ describe('session permissions', () => {
     expect(results(model.requests[2])).toEqual({ t1: '!asked', t2: '2' });
   });
 
-  test('an input that a person changed runs, unless a deny rule forbids the changed one', async () => {
+  test('an input changed by canUseTool runs unless a deny rule matches it', async () => {
     const cwd = await folder();
     await writeFile(join(cwd, 'secret.txt'), 'hidden');
     await writeFile(join(cwd, 'other.txt'), 'shown');
@@ -140,7 +140,7 @@ describe('session permissions', () => {
     }
   });
 
-  test('"always allow" for the session: the next call is not asked about', async () => {
+  test('"always allow" for the session allows the next call', async () => {
     let asked = 0;
     const canUseTool: CanUseTool = async (_, __, { suggestions = [] }) => {
       asked++;
@@ -158,7 +158,7 @@ describe('session permissions', () => {
     });
   });
 
-  test('"always allow" for one file outside is about that file only, also by way of a link', async () => {
+  test('"always allow" for a file outside the workspace covers only that file, also through a link', async () => {
     const outside = await folder();
     await writeFile(join(outside, 'one'), 'first');
     await writeFile(join(outside, 'two'), 'second');
@@ -179,7 +179,7 @@ describe('session permissions', () => {
     expect(asked).toEqual([join(outside, 'one'), join(outside, 'two')]);
   });
 
-  test('nobody switches to bypassPermissions by an answer if it was not launched', async () => {
+  test('an answer cannot set bypassPermissions without the launch flag', async () => {
     let asked = 0;
     const { query, session } = drive([ADD, toolUse('mcp__calc__add', { a: 1, b: 1 }), text('ok')], {
       mcpServers: { calc: calc() },
@@ -195,7 +195,7 @@ describe('session permissions', () => {
     expect({ asked, modes: session().context.rules.current().modes }).toEqual({ asked: 2, modes: {} });
   });
 
-  test('deny with interrupt ends the turn; the next one works', async () => {
+  test('a denial with interrupt ends the turn; the next turn works', async () => {
     const next = Promise.withResolvers<void>();
     async function* prompts() {
       yield said('one');
@@ -217,7 +217,7 @@ describe('session permissions', () => {
     expect(results(model.requests[1]).t1).toMatch(/^!/);
   });
 
-  test('a PermissionRequest hook that is first wins, and canUseTool is told that it is too late', async () => {
+  test('if a PermissionRequest hook answers first, canUseTool is cancelled', async () => {
     const withdrawn = Promise.withResolvers<void>();
     const { query, model } = drive([ADD, text('ok')], {
       mcpServers: { calc: calc() },
@@ -245,7 +245,7 @@ describe('session permissions', () => {
     expect(results(model.requests[1])).toEqual({ t1: '3' });
   });
 
-  test('canUseTool that is first wins, and the PermissionRequest hook is cancelled', async () => {
+  test('if canUseTool answers first, the PermissionRequest hook is cancelled', async () => {
     const notes: string[] = [];
     const hook = gate<object>();
     const { query, model, frames } = drive(
@@ -293,7 +293,7 @@ describe('session permissions', () => {
     expect(resultOf(await collect(query))).toMatchObject({ subtype: 'error_during_execution' });
   });
 
-  test('another asker races the program; a faulty one is not the last word', async () => {
+  test('askers run concurrently; an asker that fails does not decide', async () => {
     const inbox: Asker = { name: 'inbox', ask: async () => ({ behavior: 'allow' }) };
     const broken: Asker = { name: 'broken', ask: async () => ({ behavior: 'maybe' }) };
     const { query, model } = drive(
@@ -308,7 +308,7 @@ describe('session permissions', () => {
   const NOBODY =
     'Permission required, but there is no user or callback to ask; the rule "mcp__calc__add" would allow it.';
 
-  test('nobody to ask: denied, told in a message, to a hook, and counted in the result', async () => {
+  test('without an asker a call is denied, reported in a message and to a hook, and listed in the result', async () => {
     const heard: unknown[] = [];
     const { query, model } = drive(
       [ADD, text('ok')],
@@ -340,7 +340,7 @@ describe('session permissions', () => {
     expect(resultOf(messages)).toMatchObject({ permission_denials: [{ tool_name: 'mcp__calc__add' }] });
   });
 
-  test('garbage for an answer is a denial', async () => {
+  test('a malformed answer is a denial', async () => {
     const { ask, asked, answer, send, model, result } = raw([ADD, text('ok')], { builtIns: [] });
     await ask('initialize', { sdkMcpServers: ['calc'] });
     // The server, as a program that knows only its three messages would play it.
@@ -397,7 +397,7 @@ describe('session permissions', () => {
     expect({ result: results(model.requests[1]).t1, asked }).toEqual({ result: expected, asked: times });
   });
 
-  test('a tool that requires a person asks under an allow rule, and offers no "always"', async () => {
+  test('requiresUserInteraction asks despite an allow rule and offers no "always"', async () => {
     const seen: unknown[] = [];
     const server = toolServer('s').tool('sign', 'Signs', { x: z.number() }, () => 'signed', {
       _meta: { 'anthropic/requiresUserInteraction': true },
@@ -443,7 +443,7 @@ describe('session permissions', () => {
     expect(results(model.requests[1]).t1).toMatch(/^!deny rule/);
   });
 
-  test('a link that leads out of the workspace is asked about', async () => {
+  test('a link that leads out of the workspace requires approval', async () => {
     const cwd = await folder();
     const outside = await folder();
     await writeFile(join(outside, 'x'), 'far');
@@ -466,7 +466,7 @@ describe('session permissions', () => {
   test.each([
     ['Read', ['Read(secret.txt)']],
     ['the tools themselves', ['Grep(secret.txt)', 'Glob(secret.txt)']],
-  ])('what a deny rule for %s is about, Grep and Glob do not show', async (_, rules) => {
+  ])('Grep and Glob omit files that a deny rule for %s covers', async (_, rules) => {
     const cwd = await folder();
     await writeFile(join(cwd, 'open.txt'), 'needle one\n');
     await writeFile(join(cwd, 'secret.txt'), 'needle two\n');
@@ -490,7 +490,7 @@ describe('session permissions', () => {
     expect(`${grep}${glob}`).not.toMatch(/secret|needle two/);
   });
 
-  test('a hook that asks in mode dontAsk gets a denial, not a question', async () => {
+  test('in mode dontAsk a hook that asks denies', async () => {
     let asked = 0;
     const { query, model } = drive(
       [ADD, text('ok')],
@@ -522,7 +522,7 @@ describe('session permissions', () => {
   });
 });
 
-describe('session kept rules', () => {
+describe('saved rules', () => {
   const CALL = toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1');
   const LOCAL = '.toolplane/settings.local.json';
 
@@ -547,7 +547,7 @@ describe('session kept rules', () => {
     return { result: results(model.requests[1]).t1, notes, rules: made().context.rules.current().rules };
   }
 
-  test('"always allow" is offered for the project, written there, and counts in the next session', async () => {
+  test('"always allow" for the project is saved and applies in the next session', async () => {
     const place = configPlace();
     const offered: unknown[] = [];
     const canUseTool: CanUseTool = async (_, __, { suggestions = [] }) => {
@@ -572,7 +572,7 @@ describe('session kept rules', () => {
     expect([second.result, offered.length]).toEqual(['3', 1]);
   });
 
-  test('without a person’s word no file is written: what a hook adds is for the session', async () => {
+  test('rules added by a hook are not saved to files', async () => {
     const place = configPlace();
     const { result, rules } = await session(place, EMPTY_RULES, {
       canUseTool: () => new Promise(() => {}),
@@ -611,7 +611,7 @@ describe('session kept rules', () => {
     ]);
   });
 
-  test('a rule that is none is told, and nothing is written', async () => {
+  test('an invalid rule is reported and not saved', async () => {
     const place = configPlace();
     const { notes } = await session(place, EMPTY_RULES, {
       canUseTool: async () => ({
@@ -625,7 +625,7 @@ describe('session kept rules', () => {
     expect(existsSync(join(place.project, LOCAL))).toBe(false);
   });
 
-  test('a file that cannot be written: the call runs, the rule is for the session, and why is told', async () => {
+  test('if the file cannot be written, the call runs, the rule applies to the session, and the cause is reported', async () => {
     const place = configPlace();
     const path = place.write(join(place.project, LOCAL), '{ broken');
     const { result, notes } = await session(place, EMPTY_RULES, {
@@ -691,7 +691,7 @@ describe('session links', () => {
     ['a file by the name of a link, at any depth', 'Read(.env)', 'work/config/env'],
     ['a file by the name of a link', 'Read(./.env)', 'work/config/env'],
     ['a file by the name of a link, through the link', 'Read(./.env)', 'work/.env'],
-  ])('a deny rule for what is %s is about the real path', async (_, rule, file) => {
+  ])('a deny rule for a path that is %s applies to the real path', async (_, rule, file) => {
     const place = await linkedPlace();
     const rules = deny(rule.replace('//{root}', `/${place.path('')}`));
     const { t1 } = await outcomes(place, rules, [read(place.path(file))]);
@@ -705,14 +705,14 @@ describe('session links', () => {
     expect(t1).toMatch(/^!deny rule/);
   });
 
-  test('an ask rule through a link is about the real path, whatever allows it', async () => {
+  test('an ask rule through a link applies to the real path and wins over allow rules', async () => {
     const place = await linkedPlace();
     const rules = [...asks('Read(~/keys/**)'), ...allow('Read')];
     const { t1 } = await outcomes(place, rules, [read(place.path('real/keys/id'))]);
     expect(t1).toBe('!asked');
   });
 
-  test('searches above the real path do not show what a deny rule through a link is about', async () => {
+  test('searches above the real path omit files that a deny rule through a link covers', async () => {
     const place = await linkedPlace();
     const rules = [...deny('Read(~/keys/**)', 'Read(.env)'), ...allow('Grep', 'Glob')];
     const searched = await outcomes(place, rules, [
@@ -746,7 +746,7 @@ describe('session links', () => {
     expect([t1, t2]).toEqual(['!asked', '!asked']);
   });
 
-  test('a deny rule through a link is about nothing else', async () => {
+  test('a deny rule through a link covers no other files', async () => {
     const place = await linkedPlace();
     const rules = [...deny('Read(~/keys/**)', 'Read(./.env)'), ...allow('Read')];
     const { t1, t2 } = await outcomes(place, rules, [

@@ -23,7 +23,7 @@ async function namesOf(ask: ReturnType<typeof raw>['ask']): Promise<string[]> {
   );
 }
 
-test('mcp_set_servers: what is new is added, what is missing ends, what is the same is not touched', async () => {
+test('mcp_set_servers adds new servers, closes missing ones and keeps unchanged ones', async () => {
   const { ask } = raw([]);
   expect(await ask('mcp_set_servers', { servers: { fix: fixture(), two: fixture() } })).toMatchObject({
     response: { added: ['fix', 'two'], removed: [], errors: {} },
@@ -41,7 +41,7 @@ test('mcp_set_servers: what is new is added, what is missing ends, what is the s
   expect(isAlive(first)).toBe(false);
 });
 
-test('mcp_set_servers: one bad beside one good, entries that are none, and names of the prototype', async () => {
+test('mcp_set_servers: invalid entries and prototype names do not affect valid ones', async () => {
   const { ask } = raw([]);
   const servers = JSON.parse('{ "__proto__": null }');
   Object.assign(servers, {
@@ -67,7 +67,7 @@ test('servers of the start stay when the program replaces its own', async () => 
   expect(await namesOf(ask)).toEqual(['fix connected']);
 });
 
-test('mcp_toggle ends the process and starts another; both at once end as the last one says', async () => {
+test('mcp_toggle stops and starts the process; of concurrent requests the last one wins', async () => {
   const { ask, session } = raw([], { servers: { fix: fixture() } });
   await session.servers.ready();
   const first = await pidOf(ask);
@@ -89,7 +89,7 @@ test('mcp_toggle ends the process and starts another; both at once end as the la
   });
 });
 
-test('mcp_reconnect makes another process, also several at once, and says why it could not', async () => {
+test('mcp_reconnect starts a new process, also for concurrent requests, and reports errors', async () => {
   const { ask, session } = raw([], { servers: { fix: fixture(), bad: { command: '/nowhere/server' } } });
   await session.servers.ready();
   const pids = [await pidOf(ask)];
@@ -118,7 +118,7 @@ test('a server that is replaced while it reconnects leaves no process behind', a
   expect(await ask('mcp_call', { tool: 'mcp__fix__pid' })).toMatchObject({ subtype: 'error' });
 });
 
-test('a server of the program takes the name of another: the process ends with the session at the latest', async () => {
+test('an in-process server can replace a process server of the same name', async () => {
   const { ask, session } = raw([], { servers: { fix: fixture() } });
   await session.servers.ready();
   const pid = await pidOf(ask);
@@ -128,7 +128,7 @@ test('a server of the program takes the name of another: the process ends with t
   expect(isAlive(pid)).toBe(false);
 });
 
-test('mcp_call: what takes too long, or is taken back, is told to the server', async () => {
+test('mcp_call: a timeout or cancellation is sent to the server', async () => {
   const { ask, send, session } = raw([], { servers: { fix: fixture({ timeout: 100 }), slow: fixture() } });
   await session.servers.ready();
   expect(await ask('mcp_call', { tool: 'mcp__fix__wait' })).toMatchObject({
@@ -148,7 +148,7 @@ test('mcp_call: what takes too long, or is taken back, is told to the server', a
   }
 });
 
-test('a server that says its tools have changed and does not list them keeps those it had', async () => {
+test('a server that announces a change but fails to list keeps its tools', async () => {
   const { ask, session } = raw([], { servers: { fix: fixture() } });
   await session.servers.ready();
   const before = session.servers.tools.get('fix');
@@ -158,7 +158,7 @@ test('a server that says its tools have changed and does not list them keeps tho
   expect(await namesOf(ask)).toEqual(['fix connected']);
 });
 
-test('another server of the program under the same name that knows nothing of the old one is greeted anew', async () => {
+test('a new in-process server under the same name gets its own handshake', async () => {
   const { ask, asked, answer } = raw([]);
   const served: unknown[] = [];
   let isNew = false;
@@ -186,7 +186,7 @@ test('another server of the program under the same name that knows nothing of th
   expect(await namesOf(ask)).toEqual(['s connected']);
 });
 
-test('a server that changes its prompts: the commands are there', async () => {
+test('changed prompts update the commands', async () => {
   const { ask, session } = raw([], { servers: { fix: fixture() } });
   await session.servers.ready();
   await ask('mcp_call', { tool: 'mcp__fix__learn' });
@@ -195,7 +195,7 @@ test('a server that changes its prompts: the commands are there', async () => {
   expect(response.commands.map(({ name }) => name)).toContain('mcp__fix__learned');
 });
 
-test('mcp_status: claims as marks, why it failed, and no secrets', async () => {
+test('mcp_status reports annotations and errors without secrets', async () => {
   const { ask, session } = raw([], {
     servers: {
       fix: fixture({ env: { TOKEN: 'sesame' } }),
@@ -229,7 +229,7 @@ test('mcp_status: claims as marks, why it failed, and no secrets', async () => {
   expect(JSON.stringify(response)).not.toContain('sesame');
 });
 
-test('mcp_call calls any tool of a server, without the model and without asking', async () => {
+test('mcp_call calls any tool of a server without the model and without approval', async () => {
   const { ask, session } = raw([], { servers: { fix: fixture() }, builtIns: ['Bash'] });
   await session.servers.ready();
   expect(await ask('mcp_call', { tool: 'mcp__fix__echo', arguments: { text: 'hi' } })).toMatchObject({
@@ -240,7 +240,7 @@ test('mcp_call calls any tool of a server, without the model and without asking'
   }
 });
 
-test('a server that changes its list: the new tool is there in the next round (R140, R146)', async () => {
+test('a tool added by a server is sent in the next request (R140, R146)', async () => {
   const { query, model } = drive(
     async (_, n) => {
       if (n === 1) return toolUse('mcp__fix__grow', {}, 't1');
@@ -257,7 +257,7 @@ test('a server that changes its list: the new tool is there in the next round (R
   expect(results(model.requests[3])).toEqual({ t1: 'grown', t2: 'echo', t3: 'extra' });
 });
 
-test('connect_mcp dials a server that waits; its tools are there in the next round (R139, R140, R146)', async () => {
+test('connect_mcp connects an on-demand server; its tools are sent in the next request (R139, R140, R146)', async () => {
   const { query, model } = drive(
     [
       together(toolUse('connect_mcp', { name: 'fix' }, 'c1'), toolUse('connect_mcp', { name: 'none' }, 'c2')),
@@ -299,7 +299,7 @@ test('connect_mcp dials a server that waits; its tools are there in the next rou
   expect(after?.system).toContain('## fix\nEcho with echo.');
 });
 
-test('connect_mcp tells why a server cannot be had', async () => {
+test('connect_mcp reports why a server cannot be connected', async () => {
   const { query, model } = drive(
     [toolUse('connect_mcp', { name: 'bad' }, 'c1'), text('ok')],
     {},
@@ -341,14 +341,14 @@ test.each([
   ['no object', 7],
   ['without a version', { initializeResult: { capabilities: {}, serverInfo: {} } }],
   ['without anything', { initializeResult: {} }],
-])('a manifest that is %s is not believed', async (_, manifest) => {
+])('a manifest that is %s is ignored', async (_, manifest) => {
   const { ask, asked } = raw([]);
   await ask('initialize', { sdkMcpServers: ['calc'], sdkMcpServerManifests: { calc: manifest } });
   const { request } = await asked('mcp_message');
   expect(request).toMatchObject({ server_name: 'calc' });
 });
 
-test('a server of the program that changes its tools: the manifest is history, also after mcp_reconnect', async () => {
+test('an in-process server that changed its tools is listed again, also after mcp_reconnect', async () => {
   const server = toolServer('s').tool('first', 'First', {}, () => 'one');
   async function* prompts() {
     yield said('one');
@@ -367,7 +367,7 @@ test('a server of the program that changes its tools: the manifest is history, a
   expect(model.requests[1]?.tools.map(({ name }) => name)).toEqual(['mcp__s__first', 'mcp__s__second']);
 });
 
-test('the same name for another server of the program: its tools are offered from the next turn on', async () => {
+test('another in-process server under the same name is used from the next turn on', async () => {
   const next = Promise.withResolvers<void>();
   async function* prompts() {
     yield said('one');
@@ -410,7 +410,7 @@ function curious() {
   return server;
 }
 
-test('a server of the program may ask people, the model and for the roots', async () => {
+test('an in-process server can request elicitation, sampling and roots', async () => {
   const heard: unknown[] = [];
   const { query, model } = drive(
     (request) => {
@@ -460,7 +460,7 @@ test.each([
     { hookSpecificOutput: { hookEventName: 'Elicitation', action: 'shout' } },
     { action: 'cancel' },
   ],
-])('an Elicitation hook that %s spares the person', async (_, answer, expected) => {
+])('an Elicitation hook that %s answers instead of the user', async (_, answer, expected) => {
   let asked = 0;
   const { query, model } = drive(
     [toolUse('mcp__c__elicit', {}, 't1'), text('ok')],
@@ -482,7 +482,7 @@ test.each([
   });
 });
 
-test('progress of a call is told, with the call it belongs to', async () => {
+test('progress is reported with the id of its call', async () => {
   const { query } = drive(
     [toolUse('mcp__fix__steps', {}, 't1'), text('ok')],
     {},
@@ -501,7 +501,7 @@ test('progress of a call is told, with the call it belongs to', async () => {
   ]);
 });
 
-test('a call that takes longer than its server may is told so; the server lives on', async () => {
+test("a call that exceeds the server's limit fails; the server stays connected", async () => {
   const { query, model } = drive(
     [
       toolUse('mcp__fix__wait', {}, 't1'),
@@ -518,7 +518,7 @@ test('a call that takes longer than its server may is told so; the server lives 
   });
 });
 
-test('a server that dies in a call: the model is told that it may have run; the next call finds it started again', async () => {
+test('a server that exits during a call: the result says that the call may have run, and the server is restarted', async () => {
   const { query, model, session } = drive(
     [
       toolUse('mcp__fix__die', {}, 't1'),
@@ -540,7 +540,7 @@ test('a server that dies in a call: the model is told that it may have run; the 
   expect(session().servers.all.get('fix')?.state.kind).toBe('connected');
 });
 
-test('prompts of a server are slash commands, from all pages, with their words filled in', async () => {
+test('prompts of a server are slash commands with arguments, from all pages', async () => {
   async function* prompts() {
     yield said('/mcp__fix__greet "Ada L" very happy today');
     yield said('/mcp__fix__bye');
@@ -577,7 +577,7 @@ test('an interrupt ends a turn that waits for a server; the next turn works', as
   expect(texts(model.requests[0])).toEqual(['two', 'started']);
 });
 
-test('reading calls of one reply run side by side, as many as there are', async () => {
+test('read-only calls of one reply run concurrently', async () => {
   const warnings: string[] = [];
   const onWarning = ({ message }: Error) => void warnings.push(message);
   process.on('warning', onWarning);
@@ -604,7 +604,7 @@ test('reading calls of one reply run side by side, as many as there are', async 
   expect(warnings).toEqual([]);
 });
 
-test('a second initialize leaves the servers of the program as they are', async () => {
+test('a second initialize keeps the in-process servers', async () => {
   const over = Promise.withResolvers<void>();
   async function* prompts() {
     yield said('one');
@@ -619,7 +619,7 @@ test('a second initialize leaves the servers of the program as they are', async 
   over.resolve();
 });
 
-test('a program that answers a server message with garbage fails that server only', async () => {
+test('a malformed answer of the program fails only that server', async () => {
   const { ask, asked, answer, session } = raw([], { servers: { fix: fixture() } });
   await ask('initialize', { sdkMcpServers: ['odd', '__proto__'] });
   for (const n of [1, 2]) {

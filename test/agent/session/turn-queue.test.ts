@@ -28,7 +28,7 @@ describe('turn queue', () => {
     return { turns, log, end: () => end() };
   }
 
-  test('one after the other; the state is told once for all', async () => {
+  test('handles messages in order and reports each state once', async () => {
     const { turns, log, end } = queue();
     turns.push(line('a'));
     turns.push(line('b', false));
@@ -41,7 +41,7 @@ describe('turn queue', () => {
     expect(log).toEqual(['running', 'a began', 'a ended', 'b began', 'b ended', 'idle']);
   });
 
-  test('a message that wants no answer does not make the session busy', async () => {
+  test('a message without a turn does not change the state', async () => {
     const { turns, log, end } = queue();
     turns.push(line('a', false));
     end();
@@ -49,7 +49,7 @@ describe('turn queue', () => {
     expect(log).toEqual(['a began', 'a ended']);
   });
 
-  test('interrupting ends one, ending ends all', async () => {
+  test('interrupt() ends the running turn, end() drops the queued ones', async () => {
     const { turns, log } = queue();
     for (const it of ['a', 'b', 'c']) turns.push(line(it));
     expect(turns.interrupt()).toEqual(['b', 'c']);
@@ -62,7 +62,7 @@ describe('turn queue', () => {
   });
 });
 
-describe('user line', () => {
+describe('parseUserMessage', () => {
   const line = (content: unknown, more: object = {}) => ({
     type: 'user',
     message: { role: 'user', content },
@@ -85,7 +85,7 @@ describe('user line', () => {
     expect(parseUserMessage(frame)).toEqual({ content, uuid: undefined, wantsTurn: true });
   });
 
-  test('its id, and whether it wants an answer', () => {
+  test('parses the id and whether the message starts a turn', () => {
     expect(parseUserMessage(line('hi', { uuid: 'u', shouldQuery: false }))).toEqual({
       content: [hi],
       uuid: 'u',
@@ -98,26 +98,26 @@ describe('user line', () => {
   });
 
   test.each([{}, { type: 'assistant', message: { content: 'hi' } }, { type: 7 }])(
-    '%j is no line of a user',
+    '%j is not a user message',
     (frame) => {
       expect(parseUserMessage(frame)).toBeUndefined();
     },
   );
 });
 
-describe('state teller', () => {
+describe('SessionStateTracker', () => {
   function teller() {
     const told: SessionState[] = [];
     return { told, state: new SessionStateTracker((it) => told.push(it)) };
   }
 
-  test('every change is told once', () => {
+  test('reports every change once', () => {
     const { state, told } = teller();
     for (const it of ['idle', 'running', 'running', 'idle', 'idle'] as const) state.enter(it);
     expect(told).toEqual(['running', 'idle']);
   });
 
-  test('two questions at once are one wait; it ends with the last of them, also when it fails', async () => {
+  test('concurrent waits are one requires_action state, which ends with the last one', async () => {
     const { state, told } = teller();
     state.enter('running');
     const one = Promise.withResolvers<number>();
@@ -131,7 +131,7 @@ describe('state teller', () => {
     expect(told).toEqual(['running', 'requires_action', 'running']);
   });
 
-  test('a question outside a turn, or one that outlives it, does not make the session busy', async () => {
+  test('waiting outside a turn does not change the state', async () => {
     const { state, told } = teller();
     await state.whileWaiting(Promise.resolve());
     state.enter('running');

@@ -23,7 +23,7 @@ describe('read', () => {
     messages: kept,
   });
 
-  test('what was written is read', () => {
+  test('reads what was written', () => {
     expect(readTranscript(whole)).toEqual({
       header: HEADER,
       title: undefined,
@@ -48,7 +48,7 @@ describe('read', () => {
     expect(faults(text)).toEqual(found);
   });
 
-  test('of two headers the first counts', () => {
+  test('the first of two headers wins', () => {
     const text = `${whole}${JSON.stringify({ ...HEADER, version: 9 })}\n`;
     expect(readTranscript(text)).toMatchObject({ header: HEADER, diagnostics: [] });
   });
@@ -70,11 +70,11 @@ describe('read', () => {
     '{"type":"user","uuid":"a","parentUuid":null,"content":[{"type":"tool_use","id":"a","name":"b"}]}\n',
     '{"type":"assistant","uuid":"a","parentUuid":null,"content":[{"type":"tool_result","tool_use_id":"a"}]}\n',
     '{"type":"compaction","uuid":"a","parentUuid":null,"messages":[{"role":"system","content":[]}]}\n',
-  ])('%j is read without a throw', (text) => {
+  ])('reads %j without throwing', (text) => {
     expect(faultsOf(readTranscript(text).messages)).toEqual([]);
   });
 
-  test('entries of a later version are carried along, and are no message', () => {
+  test('entries of unknown types are kept and are not messages', () => {
     const raw = { type: 'bookmark', page: 3 };
     const entries = linked([
       ...bodies(messages.slice(0, 3)),
@@ -87,7 +87,7 @@ describe('read', () => {
     expect(read.diagnostics).toEqual([]);
   });
 
-  test('the last compaction stands for all before it', () => {
+  test('the last compaction replaces everything before it', () => {
     const kept = [said('summary'), replied('kept')];
     const given = [
       ...bodies(messages),
@@ -101,7 +101,7 @@ describe('read', () => {
     expect(read.entries).toHaveLength(given.length);
   });
 
-  test('the last title counts, whoever wrote it, and is no entry', () => {
+  test('the last title wins and is not an entry', () => {
     const entries = linked(
       [{ type: 'meta', title: 'One' }, ...bodies(messages), { type: 'meta', title: 'Two' }],
       {
@@ -113,7 +113,7 @@ describe('read', () => {
     expect(read.entries.map(({ type }) => type)).toEqual(['user', 'assistant', 'results', 'assistant']);
   });
 
-  test('of two processes that went on side by side, the last to write is resumed whole', () => {
+  test('of two branches, the one written last is resumed', () => {
     const start = bodies([said('go'), replied('ok')]);
     const side = bodies([said('mine'), said('theirs'), replied('for me'), replied('for them')]);
     const entries = linked([...start, ...side], { 2: 'e1', 3: 'e1', 4: 'e2', 5: 'e3' });
@@ -124,14 +124,14 @@ describe('read', () => {
     ]);
   });
 
-  test('a call that was running when the process died is answered', () => {
+  test('a call without a result gets the interrupted result', () => {
     const read = readTranscript(fileOf(linked(bodies([said('go'), called('a')]))));
     expect(faultsOf(read.messages)).toEqual([]);
     expect(JSON.stringify(read.messages.at(-1))).toContain('it may have run');
     expect(read.diagnostics.map(({ fault }) => fault)).toEqual(['repaired']);
   });
 
-  test('a line that is lost in the middle takes no other with it', () => {
+  test('a missing line does not affect the others', () => {
     const lines = whole.split('\n');
     const text = lines.toSpliced(3, 1).join('\n');
     expect(readTranscript(text).messages).toHaveLength(4);
@@ -147,12 +147,12 @@ describe('read', () => {
     expect(readTranscriptTo(whole, 'e9')).toBeUndefined();
   });
 
-  test('what follows an entry in the middle is a branch, and is the one that is resumed', () => {
+  test('entries after an earlier entry form a branch, which is resumed', () => {
     const entries = linked([...bodies(messages), ...bodies([replied('anew')])], { 4: 'e0' });
     expect(readTranscript(fileOf(entries)).messages).toEqual([said('go'), replied('anew')]);
   });
 
-  test('any conversation is read as it was written', () => {
+  test('reads back any conversation', () => {
     fc.assert(
       fc.property(conversations, (given) => {
         const entries = linked(bodies(given));
@@ -164,7 +164,7 @@ describe('read', () => {
     );
   });
 
-  test('any prefix of the bytes of a file is a conversation that a model accepts, and the start of the whole', () => {
+  test('any prefix of a file is a valid prefix of the conversation', () => {
     fc.assert(
       fc.property(conversations, fc.double({ min: 0, max: 1, noNaN: true }), (given, part) => {
         const bytes = Buffer.from(fileOf(linked(bodies(given))));
@@ -196,7 +196,7 @@ describe('read', () => {
     ),
   });
 
-  test('any lines at all are read, and give a conversation that a model accepts', () => {
+  test('any lines give a valid conversation', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof({ weight: 8, arbitrary: line }, fc.jsonValue()), { maxLength: 12 }),
@@ -222,18 +222,18 @@ describe('chain', () => {
     ['past a lost parent', { 2: 'gone' }, 'e3', ['e0', 'e1', 'e2', 'e3'], ['e2']],
     ['past a parent that comes later', { 1: 'e3' }, 'e3', ['e0', 'e1', 'e2', 'e3'], ['e1']],
     ['past an entry that is its own parent', { 0: 'e0' }, 'e1', ['e0', 'e1'], ['e0']],
-  ])('the way back follows %s', (_, parents, to, ids, orphans) => {
+  ])('chainTo follows %s', (_, parents, to, ids, orphans) => {
     const chain = chainTo(linked(four, parents), to);
     expect(chain?.entries.map(({ uuid }) => uuid)).toEqual(ids);
     expect(chain?.orphans.map(({ uuid }) => uuid)).toEqual(orphans);
   });
 
-  test('there is no way to an entry that is not there', () => {
+  test('chainTo returns undefined for an unknown entry', () => {
     expect(chainTo(linked(four), 'e9')).toBeUndefined();
   });
 });
 
-describe('mend', () => {
+describe('repairConversation', () => {
   const lost = (id: string) => ({
     type: 'tool_result',
     tool_use_id: id,
@@ -280,12 +280,12 @@ describe('mend', () => {
       [user(...said('a').content, ...said('b').content)],
     ],
     ['nothing', [], []],
-  ] as [string, ModelMessage[], ModelMessage[]][])('%s is mended', (_, messages, mended) => {
+  ] as [string, ModelMessage[], ModelMessage[]][])('repairs %s', (_, messages, mended) => {
     expect(repairConversation(messages).messages).toEqual(mended);
     expect(faultsOf(mended)).toEqual([]);
   });
 
-  test('what was done is told', () => {
+  test('reports the repairs', () => {
     expect(repairConversation([said('go'), called('a'), answered({ x: 'X' })]).faults).toEqual([
       'the call a of Read has no result',
       'a result for x answers no call',
@@ -293,7 +293,7 @@ describe('mend', () => {
     expect(repairConversation([replied('ok')]).faults).toEqual(['a user message is missing']);
   });
 
-  test('a whole conversation is left as it is', () => {
+  test('a valid conversation is unchanged', () => {
     fc.assert(
       fc.property(conversations, (messages) => {
         expect(repairConversation(messages)).toEqual({ messages, faults: [] });
@@ -301,7 +301,7 @@ describe('mend', () => {
     );
   });
 
-  test('whatever is missing of a conversation, the rest becomes one that a model accepts', () => {
+  test('any part of a conversation is repaired to a valid one', () => {
     fc.assert(
       fc.property(conversations, fc.infiniteStream(fc.boolean()), (messages, stays) => {
         const rest = messages.filter(() => stays.next().value);

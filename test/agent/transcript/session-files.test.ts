@@ -27,7 +27,7 @@ describe('find', () => {
     return transcript.path;
   }
 
-  test('a session is found by its id, in its own project', async () => {
+  test('finds a session by its id in its project', async () => {
     const root = await temporaryRoot();
     const path = await keep(root, SESSION, [said('a')], 9);
     expect(await findSession(root, CWD, SESSION)).toEqual({
@@ -40,14 +40,14 @@ describe('find', () => {
     expect(await findSession(root, '/elsewhere', SESSION)).toBeUndefined();
   });
 
-  test('an id that is a path finds nothing', async () => {
+  test('an id that is a path is rejected', async () => {
     const root = await temporaryRoot();
     const path = await keep(root, SESSION, [said('a')], 9);
     await writeFile(join(dirname(path), '..', 'secret.jsonl'), '');
     expect(await findSession(root, CWD, '../secret')).toBeUndefined();
   });
 
-  test('the latest session is the one written to last in which a person said something', async () => {
+  test('the latest session is the most recently written one with a user message', async () => {
     const root = await temporaryRoot();
     await keep(root, SESSION, [said('older')], 9);
     await keep(root, OTHER, [said('newer'), replied('yes')], 10);
@@ -60,7 +60,7 @@ describe('find', () => {
     ]);
   });
 
-  test('other files in the folder are no sessions', async () => {
+  test('ignores other files in the folder', async () => {
     const root = await temporaryRoot();
     await keep(root, SESSION, [said('a')], 9);
     await writeFile(join(projectFolder(root, CWD), 'notes.jsonl'), '');
@@ -74,7 +74,7 @@ describe('find', () => {
     expect(await latestSession(root, CWD)).toBeUndefined();
   });
 
-  test('a folder that is there and cannot be read is told, not taken for empty', async () => {
+  test('an unreadable folder is an error', async () => {
     const root = await temporaryRoot();
     await expect(listSessions(`${root}\0`, CWD)).rejects.toThrow();
   });
@@ -103,11 +103,11 @@ describe('place', () => {
     [SESSION, undefined],
     ['notes.jsonl', undefined],
     [`${SESSION}.jsonl.bak`, undefined],
-  ])('the file name %s stands for %s', (name, id) => {
+  ])('the file name %s has the session id %s', (name, id) => {
     expect(sessionIdOf(name)).toBe(id);
   });
 
-  test('projects whose paths read the same have folders of their own', () => {
+  test('projects with similar paths have different folders', () => {
     const folders = ['/a/b-c', '/a/b/c', '/a/b c', '/A/b/c'].map((cwd) => projectFolder('/r', cwd));
     expect(new Set(folders).size).toBe(4);
   });
@@ -118,7 +118,7 @@ describe('place', () => {
     ['/', /^[0-9a-f]{12}$/],
     [`/${'deep/'.repeat(200)}end`, /^[\w-]{50,120}-end-[0-9a-f]{12}$/],
     ['/проект', /^[0-9a-f]{12}$/],
-  ])('the folder of %s is one legible file name', (cwd, name) => {
+  ])('the folder of %s is a readable file name', (cwd, name) => {
     expect(basename(projectFolder('/r', cwd))).toMatch(name);
     expect(projectFolder('/r', cwd)).toBe(join('/r', 'projects', basename(projectFolder('/r', cwd))));
   });

@@ -13,7 +13,7 @@ import { bodies, CWD, HEADER, NOON, options, SESSION, temporaryRoot } from './se
 describe('transcript', () => {
   const contents = async ({ path }: Transcript) => readTranscript(await readFile(path, 'utf8'));
 
-  test('a session is a header and one line an entry, each after the one before', async () => {
+  test('writes a header and one line per entry with its parent', async () => {
     const { given } = options(await temporaryRoot());
     await using transcript = new Transcript(given);
     await transcript.append([{ type: 'user', uuid: 'u1', content: [{ type: 'text', text: 'a\nb' }] }]);
@@ -30,7 +30,7 @@ describe('transcript', () => {
     ]);
   });
 
-  test('only its owner may read it', async () => {
+  test('only the owner can read the file', async () => {
     const root = await temporaryRoot();
     await using transcript = new Transcript(options(join(root, 'home')).given);
     await transcript.append(bodies([said('secret')]));
@@ -40,21 +40,21 @@ describe('transcript', () => {
     expect(await mode(join(root, 'home'))).toBe(0o700);
   });
 
-  test('a session in which nothing was said leaves no file', async () => {
+  test('a session without messages leaves no file', async () => {
     const root = await temporaryRoot();
     await using transcript = new Transcript(options(root).given);
     await transcript.append([]);
     expect(await readdir(root)).toEqual([]);
   });
 
-  test('entries that are not waited for come in order', async () => {
+  test('writes concurrent appends in order', async () => {
     await using transcript = new Transcript(options(await temporaryRoot()).given);
     const messages = Array.from({ length: 40 }, (_, n) => (n % 2 ? replied(`${n}`) : said(`${n}`)));
     await Promise.all(messages.map((message) => transcript.append(bodies([message]))));
     expect(await contents(transcript)).toMatchObject({ messages, diagnostics: [] });
   });
 
-  test('closing waits for what was appended', async () => {
+  test('closing waits for pending appends', async () => {
     const transcript = new Transcript(options(await temporaryRoot()).given);
     void transcript.append(bodies([said('a')]));
     await transcript[Symbol.asyncDispose]();
@@ -63,7 +63,7 @@ describe('transcript', () => {
     expect((await contents(transcript)).messages).toEqual([said('a')]);
   });
 
-  test('a resumed session goes on in the same file, also behind a torn line', async () => {
+  test('a resumed session appends to the same file, also after a truncated line', async () => {
     const root = await temporaryRoot();
     const first = new Transcript(options(root).given);
     await first.append(bodies([said('a'), replied('b')]));
@@ -77,7 +77,7 @@ describe('transcript', () => {
     expect(read.diagnostics.map(({ fault }) => fault)).toEqual(['invalid-line']);
   });
 
-  test('a folder that cannot be written is reported once, and nothing else happens', async () => {
+  test('reports an unwritable folder once and continues', async () => {
     const root = join(await temporaryRoot(), 'taken');
     await writeFile(root, 'a file where a folder should be');
     const { given, reported } = options(root);
@@ -87,7 +87,7 @@ describe('transcript', () => {
     expect(reported).toEqual([expect.stringContaining(`${transcript.path} cannot be written (ENOTDIR`)]);
   });
 
-  test('an id that is no UUID is refused before it becomes a path', async () => {
+  test('rejects an id that is not a UUID', async () => {
     const root = await temporaryRoot();
     expect(() => new Transcript(options(root, { sessionId: '../../x' }).given)).toThrow(RangeError);
   });
@@ -110,7 +110,7 @@ describe('transcript', () => {
     expect(text.split('\n').filter((line) => line !== '')).toHaveLength(1 + 2 + 400);
   });
 
-  test('any conversation survives the disk', async () => {
+  test('reads back any written conversation', async () => {
     const root = await temporaryRoot();
     await fc.assert(
       fc.asyncProperty(conversations, fc.uuid(), fc.nat({ max: 10 }), async (messages, sessionId, at) => {

@@ -87,12 +87,12 @@ test.each([
     { s: ['x_y', 'x y', 'x.y'] },
     { mcp__s__x_y: 'x y of s', mcp__s__x_y_2dc43441: 'x.y of s', mcp__s__x_y_31009dd7: 'x_y of s' },
   ],
-])('%s: one has the name, the others an alias that stays', (_, prompts, expected) => {
+])('%s: one prompt keeps the name, the others get stable aliases', (_, prompts, expected) => {
   expect(meant(having(prompts))).toEqual(expected);
   expect(meant(new Map([...having(prompts)].reverse()))).toEqual(expected);
 });
 
-test('every prompt has a command of its own, whatever else there is, and is what the command asks for', async () => {
+test('every prompt has a unique command that expands to it', async () => {
   const word = fc.string({ unit: fc.constantFrom('a', '_', ' ', '.'), maxLength: 4 });
   const prompts = fc.dictionary(word, fc.uniqueArray(word, { maxLength: 4 }), { maxKeys: 4 });
   await fc.assert(
@@ -109,7 +109,7 @@ test('every prompt has a command of its own, whatever else there is, and is what
   );
 });
 
-test('a command that has not its own name is noted once', () => {
+test('an alias is reported once', () => {
   const notes: string[] = [];
   const session = {
     servers: { all: having({ a__b: ['c'], a: ['b__c'] }) },
@@ -129,14 +129,14 @@ test.each([
   ['/mcp__my_docs__find_it "a b" c d', 'find it', { what: 'a b', where: 'c d' }],
   ['/mcp__my_docs__find_it a\nin\nlines', 'find it', { what: 'a', where: 'in lines' }],
   ['/mcp__my_docs__plain too much', 'plain', {}],
-])('%j is asked as %s with %j', async (line, prompt, args) => {
+])('%j requests %s with %j', async (line, prompt, args) => {
   const { world, asked } = docs([user(text('ok'))]);
   expect(await expandCommand(line, world, never)).toEqual({ blocks: [text('ok')] });
   expect(asked).toEqual([{ server: 'my docs', prompt, args }]);
 });
 
 test.each(['/mcp__my_docs__find_it', '/mcp__my_docs__find_it "" b'])(
-  '%j lacks what the prompt needs: the user is told, nobody else is asked',
+  '%j without a required argument is rejected before the server is asked',
   async (line) => {
     const { world, asked } = docs([]);
     const fault = '/mcp__my_docs__find_it needs <what>: /mcp__my_docs__find_it <what> [where]';
@@ -146,7 +146,7 @@ test.each(['/mcp__my_docs__find_it', '/mcp__my_docs__find_it "" b'])(
 );
 
 test.each(['/mcp__my_docs__none', '/mcp__down__x', '/clear', 'mcp__my_docs__plain', '', '/', '/constructor'])(
-  '%j is no command of a server',
+  '%j is not a command of a server',
   async (line) => {
     const { world, asked } = docs([]);
     expect(await expandCommand(line, world, never)).toBeUndefined();
@@ -176,11 +176,11 @@ test.each([
     [text('a'), text('[assistant:]'), text('b'), text('[user:]'), text('c'), text('d')],
   ],
   ['nothing', [], [text('(/mcp__my_docs__plain returned no messages)')]],
-])('a prompt that gives %s', async (_, messages, blocks) => {
+])('a prompt that returns %s', async (_, messages, blocks) => {
   expect(await expandCommand('/mcp__my_docs__plain', docs(messages).world, never)).toEqual({ blocks });
 });
 
-test('pictures are shown, embedded ones too, and other data goes to a file that is named', async () => {
+test('images are sent as images; other binary data is stored in a named file', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'prompts-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const messages = [
@@ -202,7 +202,7 @@ test('pictures are shown, embedded ones too, and other data goes to a file that 
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-test('a server that refuses its prompt is told to the user', async () => {
+test('reports the error of a server that refuses its prompt', async () => {
   const { world } = docs(new Error('not today'));
   expect(await expandCommand('/mcp__my_docs__plain', world, never)).toEqual({
     fault: 'The prompt plain of my docs could not be read: not today',

@@ -85,7 +85,7 @@ test.each([
   ['a full name that two servers have', ['mcp__prod__db__drop'], ['mcp__my_server__read_it']],
   ['a pattern', ['mcp__prod__db__dr*'], ['mcp__my_server__read_it']],
   ['a name as its server writes it', ['mcp__prod', 'mcp__prod__db', 'mcp__my server__read.it'], []],
-])('a kind does not have what its lists take away: %s', async (_, disallowedTools, expected) => {
+])('the lists of a definition remove tools: %s', async (_, disallowedTools, expected) => {
   const { query, model } = drive(
     [task('k'), text('done'), text('ok')],
     {
@@ -101,7 +101,7 @@ test.each([
   expect(offered(model.requests[1])).toEqual(expected);
 });
 
-test('a sub-agent cannot call what it was not offered', async () => {
+test('a sub-agent cannot call tools that it was not offered', async () => {
   const { query, model } = drive(
     [
       task('k'),
@@ -129,7 +129,7 @@ test('leadOnly: sub-agents get no tools of servers (R148)', async () => {
   expect(offered(model.requests[1])).toEqual(['Read']);
 });
 
-test('a kind with a server of its own: it is started for the sub-agent and ends with it', async () => {
+test('a server of a definition is started for the sub-agent and closed with it', async () => {
   const { query, model, session } = drive(
     [task('k'), toolUse('mcp__own__pid', {}, 't1'), text('done'), text('ok')],
     {},
@@ -152,7 +152,7 @@ test('a kind with a server of its own: it is started for the sub-agent and ends 
   expect(session().servers.all.size).toBe(0);
 });
 
-test('a server of a kind under the name of a trusted one is not trusted, and its own limits hold', async () => {
+test("a sub-agent's server with the name of a trusted one is not trusted and has its own limits", async () => {
   const asked: unknown[] = [];
   const reading = toolServer('s').tool('echo', 'Reads', {}, () => 'mine', {
     annotations: { readOnlyHint: true },
@@ -191,7 +191,7 @@ test.each([
   ['the session', {}, {}, 'm'],
   ['its kind', { model: 'small' }, {}, 'small'],
   ['the call', { model: 'small' }, { model: 'large' }, 'large'],
-])('a sub-agent speaks with the model of %s', async (_, more, given, expected) => {
+])('a sub-agent uses the model of %s', async (_, more, given, expected) => {
   const { query, model } = drive(
     [task('k', 'task', given), text('done'), text('ok')],
     {},
@@ -208,23 +208,26 @@ test.each([
   [2, 2],
   [1.5, 2],
   [0, 0],
-])('maxTurns %d of a kind ends it, and the lead is told', async (maxTurns, replies) => {
-  const { query, model } = drive(
-    (request, n) => {
-      if (!isLead(request)) return toolUse('mcp__calc__add', { a: n, b: 0 });
-      return n === 1 ? task('k') : text('ok');
-    },
-    { mcpServers: { calc: calc() } },
-    { builtIns: ['Task'], rules: allow('Task', 'mcp__calc'), agents: { k: kind({ maxTurns }) } },
-  );
-  await collect(query);
-  expect(results(model.requests.at(-1)).task).toBe(
-    `(The sub-agent returned no text.)\n(The sub-agent was stopped after ${replies} turns.)`,
-  );
-  expect(model.requests).toHaveLength(2 + replies);
-});
+])(
+  'maxTurns %d of a definition ends the sub-agent, and the lead gets the reason',
+  async (maxTurns, replies) => {
+    const { query, model } = drive(
+      (request, n) => {
+        if (!isLead(request)) return toolUse('mcp__calc__add', { a: n, b: 0 });
+        return n === 1 ? task('k') : text('ok');
+      },
+      { mcpServers: { calc: calc() } },
+      { builtIns: ['Task'], rules: allow('Task', 'mcp__calc'), agents: { k: kind({ maxTurns }) } },
+    );
+    await collect(query);
+    expect(results(model.requests.at(-1)).task).toBe(
+      `(The sub-agent returned no text.)\n(The sub-agent was stopped after ${replies} turns.)`,
+    );
+    expect(model.requests).toHaveLength(2 + replies);
+  },
+);
 
-test('what a sub-agent may not do is counted in the result of the turn', async () => {
+test('denials of a sub-agent are listed in the result of the turn', async () => {
   const { query } = drive(
     [task(), toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1'), text('could not'), text('ok')],
     { mcpServers: { calc: calc() }, canUseTool: async () => ({ behavior: 'deny', message: 'no' }) },
@@ -235,13 +238,20 @@ test('what a sub-agent may not do is counted in the result of the turn', async (
   });
 });
 
-test.each(['nobody', 'constructor', '__proto__', 'toString'])('there is no kind "%s"', async (type) => {
-  const { query, model } = drive([task(type), text('ok')], {}, { builtIns: ['Task'], rules: allow('Task') });
-  await collect(query);
-  expect(results(model.requests[1]).task).toMatch(/^!Unknown subagent_type .* There are: general-purpose/);
-});
+test.each(['nobody', 'constructor', '__proto__', 'toString'])(
+  'rejects the unknown sub-agent type "%s"',
+  async (type) => {
+    const { query, model } = drive(
+      [task(type), text('ok')],
+      {},
+      { builtIns: ['Task'], rules: allow('Task') },
+    );
+    await collect(query);
+    expect(results(model.requests[1]).task).toMatch(/^!Unknown subagent_type .* There are: general-purpose/);
+  },
+);
 
-test('kinds of the program are offered by name and description; those that are none are left out', async () => {
+test('definitions of the program are offered by name and description; invalid ones are dropped', async () => {
   const { ask } = raw([], { builtIns: ['Task'] });
   const agents = JSON.parse(
     '{"__proto__": {"description": "odd", "prompt": "p"}, "bad": 7, "k": {"description": "d", "prompt": "p"}}',
@@ -250,7 +260,7 @@ test('kinds of the program are offered by name and description; those that are n
   expect(response.agents.map(({ name }) => name)).toEqual(['general-purpose', 'k']);
 });
 
-test('two tasks of one reply run side by side', async () => {
+test('two Task calls of one reply run concurrently', async () => {
   const left = gate();
   const right = gate();
   const { query, model } = drive(
@@ -275,7 +285,7 @@ test('two tasks of one reply run side by side', async () => {
   expect(results(model.requests.at(-1))).toEqual({ l: 'left', r: 'right' });
 });
 
-test('an interrupt reaches sub-agents and their servers, and nothing is said after the result', async () => {
+test('an interrupt reaches sub-agents and their servers; nothing is sent after the result', async () => {
   const reached = gate();
   const next = Promise.withResolvers<void>();
   async function* prompts() {
@@ -311,7 +321,7 @@ test('an interrupt reaches sub-agents and their servers, and nothing is said aft
   expect(isAlive(pid)).toBe(false);
 });
 
-test('a sub-agent whose model does not listen to the interrupt says nothing after the result', async () => {
+test('a sub-agent whose model ignores the interrupt sends nothing after the result', async () => {
   const speaking = gate();
   const script = scriptedModel((request, n) => {
     if (!isLead(request)) return text('too late');
@@ -340,7 +350,7 @@ test('a sub-agent whose model does not listen to the interrupt says nothing afte
   expect(seen.slice(before).filter(({ type }) => type === 'assistant')).toEqual([]);
 });
 
-test('deny with interrupt inside a sub-agent ends the whole turn', async () => {
+test('a denial with interrupt inside a sub-agent ends the whole turn', async () => {
   const { query, model } = drive(
     [task(), toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1')],
     {
@@ -353,7 +363,7 @@ test('deny with interrupt inside a sub-agent ends the whole turn', async () => {
   expect(model.requests).toHaveLength(2);
 });
 
-test('a sub-agent whose model fails is a failed result for the lead', async () => {
+test('a model error in a sub-agent is an error result for the lead', async () => {
   const { query, model } = drive(
     (request, n) => {
       if (isLead(request)) return n === 1 ? task() : text('ok');
@@ -366,7 +376,7 @@ test('a sub-agent whose model fails is a failed result for the lead', async () =
   expect(results(model.requests.at(-1)).task).toBe('!The sub-agent failed: no model today');
 });
 
-test('mode plan keeps sub-agents from changing anything, too', async () => {
+test('mode plan applies to sub-agents', async () => {
   const { query, model } = drive(
     [task(), toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1'), text('could not'), text('ok')],
     { mcpServers: { calc: calc() }, canUseTool: async () => ({ behavior: 'allow' }) },

@@ -44,20 +44,20 @@ test.each([
   expect(systemPrompt(parts)).toBe(expected);
 });
 
-test('a server does not fill the window by talking', () => {
+test('long instructions of a server are truncated', () => {
   const prompt = systemPrompt({ ...NONE, servers: servers({ a: 'x'.repeat(100_000) }) });
   expect(prompt.length).toBeLessThan(4_500);
   expect(prompt.endsWith('… [cut]')).toBe(true);
 });
 
-test('of very many tools only the numbers are told', () => {
+test('for very many tools only their number is listed', () => {
   const many = Array.from({ length: 1_000 }, (_, at) => `tool_${at}`);
   const prompt = systemPrompt({ ...NONE, searchable: pool([], { big: many, small: ['x'] }).tools });
   expect(prompt).toContain('By server: big (1000), small (1).');
   expect(prompt.length).toBeLessThan(500);
 });
 
-test('what nobody sees in instructions is not told, and no character is cut in two', () => {
+test('invisible text in instructions is removed, and no character is split', () => {
   const hidden = `Use it.\u{e0041}\u202e${'x'.repeat(4_088)}😀😀`;
   const prompt = systemPrompt({ ...NONE, servers: servers({ a: hidden }) });
   expect(prompt).toContain('Use it.xxx');

@@ -51,7 +51,7 @@ describe('session turns', () => {
     return { prompts: prompts(), next: (at: number) => gates[at]?.open() };
   }
 
-  test('messages that come during a turn wait, and are answered in order', async () => {
+  test('messages during a turn are queued and answered in order', async () => {
     const first = gate();
     const { send, ask, model, result } = raw(async (_, n) => {
       if (n === 1) await first.pass();
@@ -72,7 +72,7 @@ describe('session turns', () => {
     expect(model.requests.map(texts)).toEqual([['one'], ['two'], ['three']]);
   });
 
-  test('an interrupt tells which messages still wait, and they run', async () => {
+  test('an interrupt returns the ids of queued messages, which run afterwards', async () => {
     const first = gate();
     const { send, ask, result } = raw(async (_, n) => {
       if (n === 1) await first.pass();
@@ -93,7 +93,7 @@ describe('session turns', () => {
     expect(await ask('interrupt')).toMatchObject({ response: { still_queued: [] } });
   });
 
-  test('a message that wants no answer is remembered for the next', async () => {
+  test('a message without a turn is part of the next turn', async () => {
     const { send, model, result, seen } = raw([text('ok')]);
     await send(user('know this', { shouldQuery: false }));
     await send(user('what do you know?'));
@@ -105,7 +105,7 @@ describe('session turns', () => {
     expect(seen.filter(({ type }) => type === 'result')).toHaveLength(1);
   });
 
-  test('an interrupt while a person is asked withdraws the question; then a new turn', async () => {
+  test('an interrupt cancels a permission request; the next turn works', async () => {
     const { prompts, next } = byHand();
     const withdrawn = Promise.withResolvers<void>();
     const asked = gate();
@@ -131,7 +131,7 @@ describe('session turns', () => {
     expect(results(model.requests[1]).t1).toMatch(/^!The call was interrupted before it was started/);
   });
 
-  test('an interrupt while the model speaks keeps what it said; then a new turn', async () => {
+  test('an interrupt keeps the partial reply; the next turn works', async () => {
     const spoken = Promise.withResolvers<void>();
     const script = scriptedModel([text('Once upon', ' a time'), text('second')]);
     const model: Model = {
@@ -158,7 +158,7 @@ describe('session turns', () => {
     expect(await result(2)).toMatchObject({ subtype: 'success', result: 'second' });
   });
 
-  test('interrupts while a hook of the prompt runs: the prompt is not taken as approved', async () => {
+  test('an interrupt during a UserPromptSubmit hook drops the prompt', async () => {
     const { prompts, next } = byHand();
     const asked = gate<object>();
     let calls = 0;
@@ -183,7 +183,7 @@ describe('session turns', () => {
     expect(model.requests.map(texts)).toEqual([['prompt 2']]);
   });
 
-  test('an interrupt while a tool of another process runs tells it so; then a new turn', async () => {
+  test('an interrupt cancels the call of an external server; the next turn works', async () => {
     const { send, ask, result, find, model } = raw(
       [toolUse('mcp__fix__wait', {}, 't1'), toolUse('mcp__fix__cancelled', {}, 't2'), text('second')],
       { servers: { fix: fixture() }, rules: allow('mcp__fix') },
@@ -200,7 +200,7 @@ describe('session turns', () => {
     });
   });
 
-  test('partial messages are streamed only on demand, each with its own id', async () => {
+  test('partial messages are sent only on request, each with its own id', async () => {
     for (const includePartialMessages of [true, false]) {
       const { query } = drive([text('Hel', 'lo')], {}, { includePartialMessages });
       const messages = await collect(query);
@@ -223,7 +223,7 @@ describe('session turns', () => {
     }
   });
 
-  test('states are told when asked for: running, waiting for somebody, running, idle', async () => {
+  test('reports the states running, requires_action, running, idle on request', async () => {
     for (const reportsState of [true, false]) {
       const { send, ask, asked, answer, result, find, seen } = raw(
         [toolUse('Read', { file_path: '/etc/hostname' }, 't1'), text('ok')],
@@ -249,7 +249,7 @@ describe('session turns', () => {
     { role: 'assistant', content: [{ type: 'text', text: 'Hello Ada' }] },
   ];
 
-  test('a resumed session goes on where it was, and says so to hooks', async () => {
+  test('a resumed session continues, and SessionStart gets the source "resume"', async () => {
     const sources: unknown[] = [];
     const { query, model } = drive(
       [text('Ada')],
@@ -291,7 +291,7 @@ describe('session turns', () => {
     return { kept, faults, read: async () => readTranscript(await readFile(kept.path, 'utf8')) };
   }
 
-  test('what was said is kept as it grows, under the ids the program was told, and reads back', async () => {
+  test('messages are stored with the ids sent to the program and can be read back', async () => {
     const { kept, read, faults } = await transcript();
     const { query, session } = drive(
       [toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1'), text('three')],
@@ -309,7 +309,7 @@ describe('session turns', () => {
     expect(entries.slice(1).map(({ uuid }) => uuid)).toEqual(told);
   });
 
-  test('/clear forgets, on disk too; /compact on nothing says so', async () => {
+  test('/clear empties the stored conversation too; /compact without messages reports it', async () => {
     const { kept, read } = await transcript();
     async function* prompts() {
       yield said('one');
@@ -335,7 +335,7 @@ describe('session turns', () => {
     ['by what the model counted', [], 1_900],
     ['by an estimate, after resuming', pastOf(4), 10],
   ])(
-    'a window that fills is compacted before the next request, told, and kept: %s',
+    'a filling window is compacted before the next request, reported and stored: %s',
     async (_, messages, input_tokens) => {
       const { kept, read } = await transcript();
       async function* prompts() {
@@ -378,7 +378,7 @@ describe('session turns', () => {
     ]).flat();
   }
 
-  test('a model that finds it too long is asked again after compaction, once', async () => {
+  test('a request rejected as too long is compacted and sent again, once', async () => {
     const { query, model } = drive(
       (request) => {
         if (JSON.stringify(request.messages).includes('<record>')) return text('a summary');
@@ -396,7 +396,7 @@ describe('session turns', () => {
     });
   });
 
-  test('an interrupt during /compact ends it and leaves the conversation; the session lives', async () => {
+  test('an interrupt during /compact leaves the conversation unchanged; the session continues', async () => {
     const { prompts, next } = byHand();
     const summing = gate();
     async function* all() {
@@ -431,7 +431,7 @@ describe('session turns', () => {
     expect(resultOf(await untilResult(query))).toMatchObject({ result: 'second' });
   });
 
-  test('get_context_usage counts what the model is told: prompt, tools, messages', async () => {
+  test('get_context_usage counts prompt, tools and messages', async () => {
     const { send, ask, result, session } = raw([text('ok')], {
       systemPrompt: 'Be brief.',
       servers: { fix: fixture() },
@@ -452,7 +452,7 @@ describe('session turns', () => {
     );
   });
 
-  test('what the program asks that nobody knows is refused by name', async () => {
+  test('an unknown control request is rejected by name', async () => {
     const { ask } = raw([]);
     for (const subtype of ['frobnicate', 'constructor', '__proto__', '']) {
       expect(await ask(subtype)).toMatchObject({ subtype: 'error' });
@@ -463,7 +463,7 @@ describe('session turns', () => {
     });
   });
 
-  test('a user line before initialize runs a turn; initialize works later', async () => {
+  test('a user message before initialize runs a turn; initialize works later', async () => {
     const { send, ask, result } = raw([text('ok'), text('again')], { systemPrompt: 'own' });
     await send(user('go'));
     expect(await result()).toMatchObject({ result: 'ok' });
@@ -473,7 +473,7 @@ describe('session turns', () => {
     });
   });
 
-  test('what was sent before the session was made is heard', async () => {
+  test('frames sent before the session was created are handled', async () => {
     const { program, agent } = memoryLinks();
     await program.send({ type: 'control_request', request_id: 'i', request: { subtype: 'initialize' } });
     await program.send(user('go'));
@@ -491,7 +491,7 @@ describe('session turns', () => {
     ['a text without text', user([{ type: 'text' }])],
     ['an empty text', user('  ')],
     ['an image without source', user([{ type: 'image' }])],
-  ])('a user message with %s gets a failed result, and the session lives', async (_, frame) => {
+  ])('a user message with %s gets an error result, and the session continues', async (_, frame) => {
     const { send, result, model } = raw([text('ok')]);
     await send(frame);
     expect(await result(1)).toMatchObject({
@@ -503,7 +503,7 @@ describe('session turns', () => {
     expect(model.requests[0]?.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'go' }] }]);
   });
 
-  test('other frames are no messages', async () => {
+  test('other frames are not messages', async () => {
     const { send, ask, seen } = raw([]);
     for (const frame of [{ type: 'assistant' }, { type: 'keep_alive' }, { type: 'constructor' }, {}])
       await send(frame);
@@ -511,7 +511,7 @@ describe('session turns', () => {
     expect(seen.map(({ type }) => type)).toEqual(['control_response']);
   });
 
-  test('a model that fails is a failed result that counts what was used before', async () => {
+  test('a model error is an error result with the usage so far', async () => {
     const { query } = drive(
       (_, n) =>
         n === 1
@@ -528,7 +528,7 @@ describe('session turns', () => {
     });
   });
 
-  test('a program that has said its last still gets what it asked for', async () => {
+  test('a program that closed its input still gets its results', async () => {
     const first = gate();
     const { send, program, session, seen, reading } = raw(async (_, n) => {
       if (n === 1) await first.pass();
@@ -547,7 +547,7 @@ describe('session turns', () => {
     ]);
   });
 
-  test('end_session: the turn is interrupted, what waits does not run, everything is closed', async () => {
+  test('end_session interrupts the turn, drops queued messages and closes everything', async () => {
     const { send, ask, session, find, model, seen, reading } = raw(
       [toolUse('mcp__fix__pid', {}, 'p'), toolUse('mcp__fix__wait', {}, 'w'), text('never')],
       { servers: { fix: fixture() }, rules: allow('mcp__fix') },
@@ -569,7 +569,7 @@ describe('session turns', () => {
     ]);
   });
 
-  test('a link that dies in the middle of a turn takes it along; no process is left', async () => {
+  test('a link failure ends the turn and all processes', async () => {
     const { program, agent } = memoryLinks();
     const died = Promise.withResolvers<never>();
     died.promise.catch(() => {});
@@ -605,7 +605,7 @@ describe('session turns', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  test("a link that dies while nobody waits for the session is no one else's trouble", async () => {
+  test('a link failure causes no unhandled rejection', async () => {
     const closed = Promise.withResolvers<void>();
     const { agent } = memoryLinks();
     const frames = {
@@ -621,7 +621,7 @@ describe('session turns', () => {
     await new Promise((resolve) => setImmediate(resolve));
   });
 
-  test('closing a query in the middle of a turn lets tools of the program know', async () => {
+  test('closing a query during a turn aborts its tool calls', async () => {
     const started = Promise.withResolvers<void>();
     const aborted = Promise.withResolvers<void>();
     const server = toolServer('s').tool('wait', 'Waits', {}, async (_, { signal }) => {
@@ -644,7 +644,7 @@ describe('session turns', () => {
     expect(session().state.state).toBe('idle');
   });
 
-  test('every turn begins with init and ends with one result', async () => {
+  test('every turn starts with init and ends with one result', async () => {
     async function* prompts() {
       yield said('one');
       yield said('/clear');
@@ -663,7 +663,7 @@ describe('session turns', () => {
     ]);
   });
 
-  test('set_model counts from the next turn on; "default" goes back', async () => {
+  test('set_model applies from the next turn on; "default" resets it', async () => {
     const { send, ask, result, model } = raw(() => text('ok'));
     await ask('set_model', { model: 'other' });
     await send(user('one'));

@@ -4,7 +4,7 @@ import { toolServer } from '../../../src/tool-server/sdk-server.ts';
 import { drive } from '../../support/drive.ts';
 import { gate } from '../../support/gate.ts';
 
-test('a result is told while later calls still run, and never before an earlier one', async () => {
+test('a result is sent while later calls run, and never before an earlier one', async () => {
   const second = gate<string>();
   const third = gate<string>();
   const annotations = { readOnlyHint: true };

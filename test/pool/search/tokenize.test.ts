@@ -74,7 +74,7 @@ describe('stem', () => {
     expect(stem(a)).not.toBe(stem(b));
   });
 
-  test.each(['dns', 'v4', 'größe', '图'])('%s is left as it is', (word) => {
+  test.each(['dns', 'v4', 'größe', '图'])('%s is left unchanged', (word) => {
     expect(stem(word)).toBe(word);
   });
 });

@@ -60,7 +60,7 @@ test.each<[string, { pathMember?: string }, Record<string, unknown>]>([
   ['a tool without a path', {}, { file_path: 'out' }],
   ['an input without its path', TOOL, { other: 1 }],
   ['an input whose path is no text', TOOL, { file_path: 1 }],
-])('%s is left as it is', async (_, tool, input) => {
+])('%s is left unchanged', async (_, tool, input) => {
   const { cwd } = workspaceWithLinks();
   expect(await realInput(tool, input, { cwd, home: cwd, directories: [] })).toEqual({
     kind: 'resolved',
