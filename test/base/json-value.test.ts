@@ -34,7 +34,7 @@ describe('nesting', () => {
     expect(isNestedDeeper(value)).toBe(expected);
   });
 
-  test('data that contains itself is nested too deep', () => {
+  test('cyclic data is nested too deeply', () => {
     const loop: Record<string, unknown> = {};
     loop.self = [loop];
     expect(isNestedDeeper(loop)).toBe(true);

@@ -39,8 +39,8 @@ const failure = (request_id: string, error: unknown, error_code?: string) => ({
   response: { subtype: 'error', request_id, error, ...(error_code && { error_code }) },
 });
 
-describe('asking', () => {
-  test('every request has an id of its own, and each answer finds its request, in any order', async () => {
+describe('sending requests', () => {
+  test('requests have unique ids, and responses in any order reach their request', async () => {
     const { link, channel } = open();
     const asks = ['a', 'b', 'c'].map((subtype) => channel.request({ subtype, n: 1 }));
     const sent = link.sent as Sent[];
@@ -61,7 +61,7 @@ describe('asking', () => {
     ]);
   });
 
-  test('any order of answers to any number of requests', async () => {
+  test('responses to any number of requests can arrive in any order', async () => {
     const order = fc.integer({ min: 1, max: 12 }).chain((n) => {
       const ids = Array.from({ length: n }, (_, index) => index);
       return fc.shuffledSubarray(ids, { minLength: n, maxLength: n });
@@ -77,7 +77,7 @@ describe('asking', () => {
     );
   });
 
-  test('a failure is an SdkError with the agent’s own words and code', async () => {
+  test("a failure response is an SdkError with the agent's message and code", async () => {
     const { link, channel } = open();
     const ask = channel.request({ subtype: 'x' });
     link.say(failure((link.sent[0] as Sent).request_id, 'Server not found: nope', 'not_found'));
@@ -88,7 +88,7 @@ describe('asking', () => {
     });
   });
 
-  test('answers that nobody waits for, a second one too, are ignored', async () => {
+  test('unexpected and duplicate responses are ignored', async () => {
     const { link, channel, messages } = open();
     const ask = channel.request({ subtype: 'x' });
     const { request_id } = link.sent[0] as Sent;
@@ -99,7 +99,7 @@ describe('asking', () => {
     expect(messages).toEqual([]);
   });
 
-  test('what stands beside the answer is handed over too', async () => {
+  test('other members of a response are passed on', async () => {
     const { link, channel } = open();
     const ask = channel.request({ subtype: 'initialize' });
     const { request_id } = link.sent[0] as Sent;
@@ -110,7 +110,7 @@ describe('asking', () => {
     expect(await ask).toMatchObject({ response: { a: 1 }, extra: { pending_permission_requests: [1] } });
   });
 
-  test('an abort rejects with its reason and tells the far end; a late answer is ignored', async () => {
+  test('an abort rejects with its reason and sends a cancel frame; a late response is ignored', async () => {
     const { link, channel } = open();
     const controller = new AbortController();
     const ask = channel.request({ subtype: 'x' }, { signal: controller.signal });
@@ -122,7 +122,7 @@ describe('asking', () => {
     expect(link.sent.slice(1)).toEqual([{ type: 'control_cancel_request', request_id }]);
   });
 
-  test('an abort after the answer tells nobody anything', async () => {
+  test('an abort after the response sends nothing', async () => {
     const { link, channel } = open();
     const controller = new AbortController();
     const ask = channel.request({ subtype: 'x' }, { signal: controller.signal });
@@ -132,14 +132,14 @@ describe('asking', () => {
     expect(link.sent).toHaveLength(1);
   });
 
-  test('what is already aborted is not even sent', async () => {
+  test('a request that is already aborted is not sent', async () => {
     const { link, channel } = open();
     const signal = AbortSignal.abort(new Error('early'));
     await expect(channel.request({ subtype: 'x' }, { signal })).rejects.toThrow('early');
     expect(link.sent).toEqual([]);
   });
 
-  test('what cannot be written as JSON is refused, and the channel goes on', async () => {
+  test('a frame that is not serializable is rejected, and the channel continues', async () => {
     const { link, channel, faults } = open();
     await expect(channel.request({ subtype: 'x', n: 1n })).rejects.toMatchObject({ code: 'unsendable' });
     channel.post({ subtype: 'mcp_message', n: 1n });
@@ -149,7 +149,7 @@ describe('asking', () => {
     await ask;
   });
 
-  test('a request the link cannot carry is rejected', async () => {
+  test('a request that the link cannot send is rejected', async () => {
     const { link, channel } = open();
     link.fill().break(new Error('EPIPE'));
     await expect(channel.request({ subtype: 'x' })).rejects.toMatchObject({
@@ -158,14 +158,14 @@ describe('asking', () => {
     });
   });
 
-  test('or with what the link itself says of it', async () => {
+  test('a link error rejects the request with its own error', async () => {
     const { link, channel } = open();
     const fault = new SdkError('process-exited', 'The agent process exited with code 1');
     link.fill().break(fault);
     await expect(channel.request({ subtype: 'x' })).rejects.toBe(fault);
   });
 
-  test('a posted request has a uuid, the incumbent’s order of members, and no one waits for it', async () => {
+  test('a posted request has a uuid and the official order of members', async () => {
     const { link, channel } = open();
     channel.post({ subtype: 'mcp_message', server_name: 'calc', message: {} });
     expect(JSON.stringify(link.sent[0])).toMatch(
@@ -181,7 +181,7 @@ describe('a time limit', () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => vi.useRealTimers());
 
-  test('rejects, tells the far end, and a late answer is ignored', async () => {
+  test('rejects, sends a cancel frame and ignores a late response', async () => {
     const { link, channel } = open();
     const ask = channel.request({ subtype: 'initialize' }, { timeoutMs: 60_000 });
     const { request_id } = link.sent[0] as Sent;
@@ -197,7 +197,7 @@ describe('a time limit', () => {
     expect(link.sent.slice(1)).toEqual([{ type: 'control_cancel_request', request_id }]);
   });
 
-  test('leaves no timer behind, however the request ends', async () => {
+  test('leaves no timer behind', async () => {
     const { link, channel } = open();
     const answered = channel.request({ subtype: 'a' }, { timeoutMs: 1_000 });
     link.say(success((link.sent[0] as Sent).request_id));
@@ -212,7 +212,7 @@ describe('a time limit', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test.each([Infinity, 2 ** 40])('of %d ms is none in practice', async (timeoutMs) => {
+  test.each([Infinity, 2 ** 40])('of %d ms does not fire immediately', async (timeoutMs) => {
     const { link, channel } = open();
     const ask = channel.request({ subtype: 'x' }, { timeoutMs });
     vi.advanceTimersByTime(100_000_000);
@@ -222,7 +222,7 @@ describe('a time limit', () => {
 });
 
 describe('serving', () => {
-  test('R49 what a handler gives is the answer; nothing is a bare acknowledgement', async () => {
+  test('R49 the return value of a handler is the response; undefined is an empty one', async () => {
     const { link } = open({ request: async (subtype) => (subtype === 'bare' ? undefined : { subtype }) });
     link.ask('r1', { subtype: 'hook_callback' });
     link.ask('r2', { subtype: 'bare' });
@@ -255,7 +255,7 @@ describe('serving', () => {
         ),
       failure('r1', 'Unsupported control request subtype: x', 'unsupported_request'),
     ],
-  ])('a handler that %s is a failure, and the channel goes on', async (_how, request, expected) => {
+  ])('a handler that %s sends a failure, and the channel continues', async (_how, request, expected) => {
     const { link, channel } = open({ request });
     link.ask('r1', { subtype: 'x' });
     await settle();
@@ -265,7 +265,7 @@ describe('serving', () => {
     await ask;
   });
 
-  test('R55 C20 requests are served at once, and answered as they finish', async () => {
+  test('R55 C20 requests are served concurrently and answered when they finish', async () => {
     const doors: Record<string, ReturnType<typeof gate<Frame>>> = { slow: gate(), quick: gate() };
     const { link } = open({ request: (subtype) => doors[subtype]?.pass() as Promise<Frame> });
     link.ask('r1', { subtype: 'slow' });
@@ -278,7 +278,7 @@ describe('serving', () => {
     expect(link.sent).toEqual([success('r2', { n: 2 }), success('r1', { n: 1 })]);
   });
 
-  test('a request that comes twice while it is served is served once', async () => {
+  test('a duplicate of a pending request is ignored', async () => {
     const door = gate<Frame>();
     let served = 0;
     const { link, channel } = open({
@@ -298,14 +298,14 @@ describe('serving', () => {
     expect(link.sent).toEqual([success('r1', { ok: true }), success('r2', { ok: true })]);
   });
 
-  test('NO_REPLY writes nothing: somebody else answers', async () => {
+  test('NO_REPLY sends no response', async () => {
     const { link } = open({ request: async () => NO_REPLY as Reply });
     link.ask('r1', { subtype: 'x' });
     await settle();
     expect(link.sent).toEqual([]);
   });
 
-  test('C31 a request taken back aborts its handler and gets no answer', async () => {
+  test('C31 a cancelled request aborts its handler and gets no response', async () => {
     const door = gate<Frame>();
     let served: ServedRequest | undefined;
     const { link } = open({
@@ -328,7 +328,7 @@ describe('serving', () => {
     expect(link.sent).toEqual([]);
   });
 
-  test('a signal asked for after the request was taken back is aborted', async () => {
+  test('a signal requested after the cancellation is aborted', async () => {
     const door = gate();
     const aborted = Promise.withResolvers<boolean>();
     const { link } = open({
@@ -346,7 +346,7 @@ describe('serving', () => {
     expect(await aborted.promise).toBe(true);
   });
 
-  test('taking back what is unknown or answered does nothing, and its id can be used again', async () => {
+  test('cancelling an unknown or answered request has no effect, and its id can be reused', async () => {
     const { link } = open();
     link.say({ type: 'control_cancel_request', request_id: 'r9' });
     link.ask('r1', { subtype: 'x' });
@@ -360,7 +360,7 @@ describe('serving', () => {
     ]);
   });
 
-  test('after a request was taken back and asked anew, only the new one is answered', async () => {
+  test('after a cancelled request is sent again, only the new one is answered', async () => {
     const doors = [gate<Frame>(), gate<Frame>()];
     let served = 0;
     const { link } = open({ request: () => doors[served++]?.pass() as Promise<Frame> });
@@ -374,7 +374,7 @@ describe('serving', () => {
     expect(link.sent).toEqual([success('r1', { n: 'new' })]);
   });
 
-  test('R54 C21 a malformed request with an id is answered, one without is a fault; neither stops the rest', async () => {
+  test('R54 C21 a malformed request with an id is answered, one without is reported; others are unaffected', async () => {
     const { link, faults } = open();
     link.ask('r1', { no: 'subtype' });
     link.ask('r2', 'text');
@@ -396,7 +396,7 @@ describe('serving', () => {
     ]);
   });
 
-  test('an answer that is no JSON is replaced by what the handler says instead', async () => {
+  test("a response that is not serializable is replaced by the handler's substitute", async () => {
     const causes: unknown[] = [];
     const { link } = open({
       request: async () => ({ n: 1n }),
@@ -411,16 +411,19 @@ describe('serving', () => {
     expect(causes).toMatchObject([{ code: 'unsendable' }]);
   });
 
-  test.each([[undefined], [() => undefined]])('or by a plain failure', async (replace) => {
-    const cyclic: Record<string, unknown> = {};
-    cyclic.self = cyclic;
-    const { link } = open({ request: async () => cyclic, ...(replace && { replace }) });
-    link.ask('r1', { subtype: 'x' });
-    await settle();
-    expect(link.sent).toEqual([failure('r1', expect.stringContaining('cannot be serialized as JSON'))]);
-  });
+  test.each([[undefined], [() => undefined]])(
+    'a response that is not serializable becomes a failure',
+    async (replace) => {
+      const cyclic: Record<string, unknown> = {};
+      cyclic.self = cyclic;
+      const { link } = open({ request: async () => cyclic, ...(replace && { replace }) });
+      link.ask('r1', { subtype: 'x' });
+      await settle();
+      expect(link.sent).toEqual([failure('r1', expect.stringContaining('cannot be serialized as JSON'))]);
+    },
+  );
 
-  test('whatever the far end asks, in whatever way the handler ends, each request has exactly one answer', async () => {
+  test('every request gets exactly one response', async () => {
     const request = fc.record({
       subtype: fc.constantFrom('gives', 'throws', 'rejects', 'bare', 'unsendable'),
       turns: fc.nat(3),
@@ -450,7 +453,7 @@ describe('serving', () => {
 });
 
 describe('other frames', () => {
-  test('messages arrive in order; what is the protocol’s own does not', async () => {
+  test('messages arrive in order; control frames are not passed on', async () => {
     const { link, messages } = open();
     const said = [{ type: 'system', n: 1 }, { type: 'command_lifecycle' }, { n: 3 }];
     link.say({ type: 'keep_alive' });
@@ -475,7 +478,7 @@ describe('other frames', () => {
 });
 
 describe('the end', () => {
-  test('a death fails everything pending at once, with its reason, and every later request', async () => {
+  test('a link failure rejects pending and later requests with its error', async () => {
     const { link, channel } = open();
     const death = new SdkError('process-exited', 'The agent process exited with code 1. stderr: bad flag');
     const asks = [channel.request({ subtype: 'initialize' }), channel.request({ subtype: 'mcp_status' })];
@@ -489,7 +492,7 @@ describe('the end', () => {
     expect(link.sent).toHaveLength(2);
   });
 
-  test('R57 C34 an expected end resolves, and fails what was still asked', async () => {
+  test('R57 C34 an expected end resolves and rejects pending requests', async () => {
     const { link, channel } = open();
     const ask = channel.request({ subtype: 'x' });
     link.frames.end();
@@ -500,7 +503,7 @@ describe('the end', () => {
     await expect(channel.done).resolves.toBeUndefined();
   });
 
-  test('what is being served is aborted, and answers nobody', async () => {
+  test('the end aborts running handlers without a response', async () => {
     const door = gate<Frame>();
     let signal: AbortSignal | undefined;
     const { link, channel } = open({
@@ -519,7 +522,7 @@ describe('the end', () => {
     expect(link.sent).toEqual([]);
   });
 
-  test('what came before the end is still delivered', async () => {
+  test('frames before the end are delivered', async () => {
     const { link, channel, messages } = open();
     const ask = channel.request({ subtype: 'x' });
     link.say({ type: 'result' });
@@ -530,7 +533,7 @@ describe('the end', () => {
     expect(messages).toEqual([{ type: 'result' }]);
   });
 
-  test('nobody has to wait for it: a death is no unhandled rejection', async () => {
+  test('a link failure causes no unhandled rejection', async () => {
     const { link } = open();
     link.frames.fail(new Error('died'));
     await settle();

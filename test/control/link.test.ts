@@ -63,7 +63,7 @@ describe.each(LINKS)('a %s link', (_kind, open) => {
     expect(await collect(link.frames)).toEqual(Array.from({ length: 10 }, (_, n) => ({ n })));
   });
 
-  test('carries what JSON carries, and nothing shared', async () => {
+  test('carries JSON values and shares no objects', async () => {
     const link = start();
     const frame = { at: new Date(0), gone: undefined, list: [undefined], text: 'é😀\u2028\n' };
     await link.send(frame);
@@ -73,7 +73,7 @@ describe.each(LINKS)('a %s link', (_kind, open) => {
     ]);
   });
 
-  test('throws at once for what is no JSON, and goes on', async () => {
+  test('throws immediately for a frame that is not serializable, and continues', async () => {
     const link = start();
     expect(() => link.send({ n: 1n })).toThrow(expect.objectContaining({ code: 'unsendable' }));
     await link.send({ n: 1 });
@@ -81,7 +81,7 @@ describe.each(LINKS)('a %s link', (_kind, open) => {
     expect(await collect(link.frames)).toEqual([{ n: 1 }]);
   });
 
-  test('takes nothing after its end, and whoever ignores that is not harmed', async () => {
+  test('rejects frames after its end without unhandled rejections', async () => {
     const link = start();
     link.end();
     void link.send({ n: 1 });
@@ -89,14 +89,14 @@ describe.each(LINKS)('a %s link', (_kind, open) => {
     expect(await collect(link.frames)).toEqual([]);
   });
 
-  test('closes, more than once if need be, and its frames end', async () => {
+  test('can be closed more than once, and its frames end', async () => {
     const link = start();
     await Promise.all([link.close(), link.close()]);
     expect(await collect(link.frames)).toEqual([]);
   });
 });
 
-test('an agent in memory that dies: its last words arrive, then the reason; nothing more reaches it', async () => {
+test('a failing in-memory agent: its frames arrive, then the error; later frames are dropped', async () => {
   const { program, agent, fail } = memoryLinks();
   await agent.send({ n: 1 });
   fail(new Error('out of luck'));
@@ -111,7 +111,7 @@ test('an agent in memory that dies: its last words arrive, then the reason; noth
   expect(await collect(agent.frames)).toEqual([]);
 });
 
-test('a program that stays behind holds the agent back once, however often it says so', async () => {
+test('a slow program holds the agent back once', async () => {
   const { program, agent } = memoryLinks();
   const { promise: until, resolve } = Promise.withResolvers<void>();
   const listening = vi.spyOn(until, 'then');

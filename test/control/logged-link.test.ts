@@ -22,7 +22,7 @@ test('every frame is printed with its direction, secrets masked, and passes unch
   ]);
 });
 
-test('a death is printed and passed on; what cannot be sent is refused as before', async () => {
+test('a link failure is printed and passed on; unserializable frames are rejected', async () => {
   const link = new FakeLink();
   const printed: string[] = [];
   const watched = logFrames(link, (line) => printed.push(line));
@@ -33,7 +33,7 @@ test('a death is printed and passed on; what cannot be sent is refused as before
   expect(printed).toEqual(['< Error: died']);
 });
 
-test('what a frame or a death holds cannot steer the terminal, and stays readable JSON', async () => {
+test('control characters in frames and errors are escaped', async () => {
   const link = new FakeLink();
   const printed: string[] = [];
   const watched = logFrames(link, (line) => printed.push(line));

@@ -29,15 +29,15 @@ describe('process link', () => {
     return collect(link.frames);
   }
 
-  describe('what it says', () => {
-    test('frames arrive whole, wherever the bytes were cut', async () => {
+  describe('output of the process', () => {
+    test('frames arrive whole for any chunking', async () => {
       const bytes = Buffer.from('{"text":"é😀\u2028"}\r\n\n{"n":2}\n');
       const each = [...bytes].map((byte) => Buffer.of(byte));
       expect(await said(each)).toEqual([{ text: 'é😀\u2028' }, { n: 2 }]);
       expect(await said([bytes])).toEqual([{ text: 'é😀\u2028' }, { n: 2 }]);
     });
 
-    test('noise is skipped and told; a last line without a newline is delivered, half a frame is not', async () => {
+    test('noise is reported; a last line without a newline is delivered, a partial frame is not', async () => {
       const noise: string[] = [];
       const onNoise = (line: string) => noise.push(line);
       expect(await said(['hello\n{"n":1}\n[1]\n{"n":2}'], { onNoise })).toEqual([{ n: 1 }, { n: 2 }]);
@@ -64,8 +64,8 @@ describe('process link', () => {
     });
   });
 
-  describe('its end', () => {
-    test('everything it wrote is delivered before its end, though the exit is heard first', async () => {
+  describe('exit of the process', () => {
+    test('all output is delivered before the end, even if the exit event comes first', async () => {
       const { process, link } = open();
       process.exit(0);
       process.stdout.write('{"n":1}\n');
@@ -73,7 +73,7 @@ describe('process link', () => {
       expect(await collect(link.frames)).toEqual([{ n: 1 }, { n: 2 }]);
     });
 
-    test('stderr is waited for, so that the last words are told', async () => {
+    test('waits for stderr, so that the error includes its last lines', async () => {
       const stderrEnded = Promise.withResolvers<void>();
       const { process, link } = open({ stderrEnded: stderrEnded.promise });
       process.stdout.end();
@@ -91,7 +91,7 @@ describe('process link', () => {
       });
     });
 
-    test('a signal is named', async () => {
+    test('the error names the signal', async () => {
       const { process, link } = open();
       process.stdout.end();
       process.exit(null, 'SIGKILL');
@@ -101,7 +101,7 @@ describe('process link', () => {
       });
     });
 
-    test('a process that had exited before is noticed', async () => {
+    test('detects a process that has already exited', async () => {
       const process = new FakeProcess();
       process.exitCode = 7;
       process.stdout.end();
@@ -109,7 +109,7 @@ describe('process link', () => {
       await expect(collect(link.frames)).rejects.toMatchObject({ exitCode: 7 });
     });
 
-    describe('when somebody else holds its stdout open', () => {
+    describe('when another process holds stdout open', () => {
       beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
       afterEach(() => vi.useRealTimers());
 
@@ -119,7 +119,7 @@ describe('process link', () => {
         await new Promise((resolve) => setImmediate(resolve));
       };
 
-      test('it is not waited for once it is silent', async () => {
+      test('a silent stdout is not waited for', async () => {
         const { process, link } = open();
         const frames = collect(link.frames);
         process.stdout.write('{"n":1}\n');
@@ -130,7 +130,7 @@ describe('process link', () => {
         expect(await frames).toEqual([{ n: 1 }, { n: 2 }]);
       });
 
-      test('what waits in the pipe after a long pause of ours is not lost', async () => {
+      test('pending output after a blocked event loop is not lost', async () => {
         const { process, link } = open();
         const frames = collect(link.frames);
         process.exit(0);
@@ -143,8 +143,8 @@ describe('process link', () => {
     });
   });
 
-  describe('what we say', () => {
-    test('leaves as lines, in order', async () => {
+  describe('input of the process', () => {
+    test('frames are written as lines, in order', async () => {
       const { process, link } = open();
       const sent = Array.from({ length: 64 }, (_, n) => link.send({ n }));
       link.end();
@@ -153,17 +153,17 @@ describe('process link', () => {
       expect(text).toBe(Array.from({ length: 64 }, (_, n) => `{"n":${n}}\n`).join(''));
     });
 
-    test('what is no JSON is refused at once', () => {
+    test('rejects a frame that is not serializable immediately', () => {
       expect(() => open().link.send({ n: 1n })).toThrow(expect.objectContaining({ code: 'unsendable' }));
     });
 
-    test('what comes after the end is refused at once', async () => {
+    test('rejects frames after the end immediately', async () => {
       const { link } = open();
       link.end();
       await expect(link.send({ n: 1 })).rejects.toThrow('the input was ended');
     });
 
-    test('input that breaks is told as the death it came from', async () => {
+    test('a broken stdin is reported as the exit that caused it', async () => {
       const { process, link } = open();
       process.stdin.destroy(new Error('write EPIPE'));
       const sent = link.send({ n: 1 });
@@ -176,7 +176,7 @@ describe('process link', () => {
       await expect(sent).rejects.toMatchObject(death);
     });
 
-    test('input that breaks while the process lives on is told as such', async () => {
+    test('a broken stdin of a running process is reported as such', async () => {
       const { process, link } = open();
       process.stdin.destroy(new Error('write EPIPE'));
       await expect(link.send({ n: 1 })).rejects.toThrow('write EPIPE');
@@ -196,7 +196,7 @@ describe('process link', () => {
       expect(await collect(link.frames)).toEqual([]);
     });
 
-    test('one that ends with SIGTERM gets no SIGKILL, and its code is no failure', async () => {
+    test('a process that ends with SIGTERM gets no SIGKILL, and its code is not an error', async () => {
       const { process, link } = open();
       process.onSignal = () => process.exit(null, 'SIGTERM');
       const closing = link.close();
@@ -209,7 +209,7 @@ describe('process link', () => {
       expect(await collect(link.frames)).toEqual([]);
     });
 
-    test('one that ignores everything gets SIGKILL, and even then nobody waits forever', async () => {
+    test('a process that ignores everything gets SIGKILL, and closing is bounded', async () => {
       const onForce = vi.fn();
       const { process, link } = open({ onForce });
       const frames = collect(link.frames);
@@ -223,7 +223,7 @@ describe('process link', () => {
       expect(await frames).toEqual([]);
     });
 
-    test('a spawner that hands our signal to node hears of an abort; the exit is waited for all the same', async () => {
+    test('a custom spawner that passes the signal to Node gets an abort; the exit is still awaited', async () => {
       const forced = new AbortController();
       const { process, link } = open({ onForce: () => forced.abort() });
       forced.signal.addEventListener('abort', () => {
@@ -242,7 +242,7 @@ describe('process link', () => {
       expect(await frames).toEqual([]);
     });
 
-    test('one that is already gone is not waited for', async () => {
+    test('a process that has ended is not waited for', async () => {
       const { process, link } = open();
       process.stdout.end();
       process.exit(0);
@@ -250,7 +250,7 @@ describe('process link', () => {
       expect(process.signals).toEqual([]);
     });
 
-    test('one that could not be started is not waited for, and says why', async () => {
+    test('a process that could not be started is not waited for, and the error is reported', async () => {
       const { process, link } = open();
       const cause = new Error('spawn nope ENOENT');
       process.emit('error', cause);
@@ -263,7 +263,7 @@ describe('process link', () => {
     });
 
     test.each([3_000_000_000, Number.POSITIVE_INFINITY])(
-      'a grace of %d ms is no reason to signal at once',
+      'a grace period of %d ms does not signal immediately',
       async (graceMs) => {
         const { process, link } = open({ graceMs });
         const closing = link.close();
@@ -275,7 +275,7 @@ describe('process link', () => {
     );
 
     test.each(['an error event', 'an exception'])(
-      'a signal that cannot be sent, told by %s, is no failure to start',
+      'a signal that cannot be sent, reported by %s, is not a spawn error',
       async (by) => {
         const { process, link } = open();
         process.onSignal = (signal) => {
@@ -293,7 +293,7 @@ describe('process link', () => {
     );
   });
 
-  describe('an error of a process that was started is told as its end, and ends it', () => {
+  describe('an error of a started process is reported and closes it', () => {
     const cause = new Error('the container is gone');
     const fault = {
       code: 'process-exited',
@@ -309,7 +309,7 @@ describe('process link', () => {
       await once(process.stdin, 'end');
     });
 
-    test('when it has said something', async () => {
+    test('when it has written output', async () => {
       const { process, link } = open();
       process.stdout.write('{"n":1}\n');
       expect(await link.frames.next()).toEqual({ done: false, value: { n: 1 } });
@@ -318,7 +318,7 @@ describe('process link', () => {
     });
   });
 
-  test('it is gone when it has exited or could not be started, and not before', async () => {
+  test('gone resolves when the process has exited or could not be started', async () => {
     const exited = open();
     let isGone = false;
     void exited.link.gone.then(() => {
@@ -351,14 +351,14 @@ describe('spawn agent', () => {
     return (await link.frames.next()).value as Frame;
   }
 
-  test('R52 what is said comes back, in order, and the end of the input ends it', async () => {
+  test('R52 frames are echoed in order, and the end of the input ends the process', async () => {
     const link = start(['echo']);
     for (let n = 0; n < 64; n++) void link.send({ n });
     link.end();
     expect(await collect(link.frames)).toEqual(Array.from({ length: 64 }, (_, n) => ({ n })));
   });
 
-  test('C32 it gets just the arguments, the directory and the environment it was given', async () => {
+  test('C32 the process gets exactly the given arguments, directory and environment', async () => {
     const request = {
       command: process.execPath,
       args: [AGENT, 'introduce', '--flag=a b'],
@@ -371,18 +371,18 @@ describe('spawn agent', () => {
     ]);
   });
 
-  test('noise on stdout is skipped and told', async () => {
+  test('noise on stdout is skipped and reported', async () => {
     const noise: string[] = [];
     const link = start(['noise'], { onNoise: (line) => noise.push(line) });
     expect(await collect(link.frames)).toEqual([{ n: 1 }, { n: 2 }]);
     expect(noise).toEqual(['Debugger attached.', '{"half":', '[1,2]']);
   });
 
-  test('frames in pieces, and a last one without a newline', async () => {
+  test('frames in pieces, and a last frame without a newline', async () => {
     expect(await collect(start(['pieces']).frames)).toEqual([{ text: 'é😀\u2028' }, { last: true }]);
   });
 
-  test('a death is told with its code and its last words, secrets masked, after what it said', async () => {
+  test('an exit is reported after all frames, with its code and masked stderr', async () => {
     const texts: string[] = [];
     const link = start(['die'], { onStderr: (text) => texts.push(text) });
     expect(await first(link)).toEqual({ n: 1 });
@@ -395,21 +395,21 @@ describe('spawn agent', () => {
     expect(texts.join('')).toBe('loading\nfatal: bad key sk-ant-0123456789abcdef\nno newline at the end');
   });
 
-  test('one that dies before it reads is told with its words, by every sending too', async () => {
+  test('an exit before reading rejects every send with the stderr', async () => {
     const link = start(['refuse']);
     const death = { message: 'Claude Code process exited with code 1. stderr: unknown flag' };
     await expect(collect(link.frames)).rejects.toMatchObject(death);
     await expect(link.send({ n: 1 })).rejects.toMatchObject(death);
   });
 
-  test('one that ignores the end of its input ends with SIGTERM', async () => {
+  test('a process that ignores the end of its input gets SIGTERM', async () => {
     const link = start(['deaf'], { graceMs: 50 });
     expect(await first(link)).toEqual({ type: 'ready' });
     await link.close();
     expect(await collect(link.frames)).toEqual([]);
   });
 
-  test('one that ignores SIGTERM too ends with SIGKILL', async () => {
+  test('a process that ignores SIGTERM gets SIGKILL', async () => {
     const link = start(['stubborn'], { graceMs: 50 });
     expect(await first(link)).toEqual({ type: 'ready' });
     await link.close();
@@ -425,7 +425,7 @@ describe('spawn agent', () => {
     await link.close();
   });
 
-  test('a line of 20 MB passes both ways, and sending waits for room', async () => {
+  test('a line of 20 MB passes in both directions, and sending waits for room', async () => {
     const text = 'é'.repeat(10 * 1024 * 1024);
     const link = start(['echo'], { maxLineLength: 30 * 1024 * 1024 });
     await link.send({ text });
@@ -455,20 +455,20 @@ describe('spawn agent', () => {
     expect(await answer).toEqual({ length: 1024 * 1024 + 11 });
   });
 
-  test('an agent that closes its input but lives on takes no more', async () => {
+  test('an agent that closes its input rejects further frames', async () => {
     const link = start(['shut'], { graceMs: 50 });
     expect(await first(link)).toEqual({ type: 'ready' });
     await expect(link.send({ text: 'x'.repeat(1024 * 1024) })).rejects.toThrow(/EPIPE|closed/);
   });
 
-  test('a child it leaves behind that holds stdout is not waited for', async () => {
+  test('a grandchild that holds stdout open is not waited for', async () => {
     const link = start(['orphan']);
     const frames = await collect(link.frames);
     expect(frames).toEqual([{ pid: expect.any(Number) }]);
     process.kill(Number(frames[0]?.pid));
   });
 
-  test('a missing program and a missing directory are told apart', async () => {
+  test('a missing executable and a missing directory have different errors', async () => {
     const env = {};
     const missing = spawnAgent({ command: '/no/such/agent', args: [], env }, { maxLineLength: 10 });
     await expect(collect(missing.frames)).rejects.toMatchObject({
@@ -486,7 +486,7 @@ describe('spawn agent', () => {
     );
   });
 
-  test('what node refuses before it starts anything is told as such', () => {
+  test('an error thrown by spawn is reported as spawn-failed', () => {
     const huge = ['x'.repeat(4 * 1024 * 1024)];
     for (const request of [
       { command: process.execPath, args: huge, env: {} },
@@ -502,7 +502,7 @@ describe('spawn agent', () => {
     }
   });
 
-  test('a spawner of one’s own gets the request, and a signal that aborts only when gentleness did not help', async () => {
+  test('a custom spawner gets the request and a signal that aborts only after the grace period', async () => {
     const requests: unknown[] = [];
     const env = { A: '1' };
     const own = (command: string) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ScriptedAgent } from '../../src/control/scripted-link.ts';
 import { collect } from '../support/collect.ts';
 
-test('what the program sends is taken in order, and must have the members expected', async () => {
+test('frames of the program are read in order and must have the expected members', async () => {
   const agent = new ScriptedAgent();
   await agent.link.send({ type: 'a', request: { subtype: 'x', more: [1] } });
   await agent.link.send({ type: 'b' });
@@ -34,7 +34,7 @@ test.each([
     : expect(taken).rejects.toMatchObject({ code: 'script-mismatch' }));
 });
 
-test('a frame that has not come yet is waited for; the program’s end fails who waits', async () => {
+test('waits for the next frame; the end of the program rejects', async () => {
   const agent = new ScriptedAgent();
   const first = agent.take();
   const second = agent.take({ type: 'never' });
@@ -49,7 +49,7 @@ test('a frame that has not come yet is waited for; the program’s end fails who
   });
 });
 
-test('the agent leaves as expected, or dies', async () => {
+test('the agent closes normally or with an error', async () => {
   const [leaves, dies] = [new ScriptedAgent(), new ScriptedAgent()];
   leaves.emit({ n: 1 });
   leaves.leave();
@@ -67,7 +67,7 @@ const answers = (id: string) => ({
 const tells = (id: string, method: string, params?: object) =>
   asks(id, { subtype: 'mcp_message', server_name: 'calc', message: { jsonrpc: '2.0', method, params } });
 
-test('answers reach who awaits them, in any order; others are taken as they come', async () => {
+test('responses reach their request in any order; other frames are read in order', async () => {
   const agent = new ScriptedAgent();
   const [first, second] = [agent.takeAnswer('1'), agent.takeAnswer('2')];
   const next = agent.take();
@@ -75,7 +75,7 @@ test('answers reach who awaits them, in any order; others are taken as they come
   expect(await Promise.all([first, second, next])).toEqual(['1', '2', 'other'].map(answers));
 });
 
-test('an answer that never comes fails when the program ends', async () => {
+test('a missing response rejects when the program ends', async () => {
   const agent = new ScriptedAgent();
   const answer = agent.takeAnswer('1');
   agent.link.end();
@@ -85,7 +85,7 @@ test('an answer that never comes fails when the program ends', async () => {
   });
 });
 
-test('notifications are kept aside: only who expects one takes it', async () => {
+test('notifications are delivered only to callers that expect one', async () => {
   const agent = new ScriptedAgent();
   await agent.link.send(tells('1', 'notifications/progress', { progress: 1 }));
   await agent.link.send(tells('2', 'notifications/tools/list_changed'));
@@ -105,7 +105,7 @@ test('notifications are kept aside: only who expects one takes it', async () => 
   ]);
 });
 
-test('a question of a server is no notification: it is taken as any request', async () => {
+test('a request of a server is not a notification', async () => {
   const agent = new ScriptedAgent();
   const message = { jsonrpc: '2.0', id: 1, method: 'roots/list' };
   await agent.link.send(asks('1', { subtype: 'mcp_message', server_name: 'calc', message }));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Broadcast } from '../../../src/base/async/broadcast.ts';
 import { collect } from '../../support/collect.ts';
 
-test('everybody hears every event, until they stop listening', () => {
+test('every listener gets every event until it is removed', () => {
   const heard: string[] = [];
   const events = new Broadcast<string>();
   using _first = events.on((event) => heard.push(`first ${event}`));
@@ -15,7 +15,7 @@ test('everybody hears every event, until they stop listening', () => {
   expect(heard).toEqual(['first a', 'second a', 'first b']);
 });
 
-test('a listener that throws harms no other, and the program is warned', async () => {
+test('a throwing listener does not affect others and causes a warning', async () => {
   const heard: string[] = [];
   const warned = once(process, 'warning');
   const events = new Broadcast<string>();
@@ -28,7 +28,7 @@ test('a listener that throws harms no other, and the program is warned', async (
   expect(await warned).toMatchObject([{ message: 'broken listener' }]);
 });
 
-test('one that fails later is warned of too, and does not end the program', async () => {
+test('a rejected asynchronous listener causes a warning only', async () => {
   const warned = once(process, 'warning');
   const events = new Broadcast<string>();
   events.on((async () => {
@@ -38,7 +38,7 @@ test('one that fails later is warned of too, and does not end the program', asyn
   expect(await warned).toMatchObject([{ message: 'broken later' }]);
 });
 
-test('what is no function cannot listen', () => {
+test('rejects a listener that is not a function', () => {
   expect(() => new Broadcast<string>().on('state' as never)).toThrow('takes a listener function');
 });
 
@@ -74,7 +74,7 @@ test('a loop yields the events from its start to the end', async () => {
   expect(await collect(iteration)).toEqual([2]);
 });
 
-test('an iteration that is left holds nothing any more', async () => {
+test('leaving a loop frees its events', async () => {
   const events = new Broadcast<number>();
   const seen: number[] = [];
   const reading = (async () => {

@@ -4,14 +4,14 @@ import { Coalescer } from '../../../src/base/async/coalescer.ts';
 
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
-test('a short burst is sent whole and at once', () => {
+test('a short burst is sent immediately', () => {
   const sent: number[] = [];
   const coalescer = new Coalescer<number>((item) => void sent.push(item));
   for (const item of numbers(1, 256)) coalescer.push('a', item);
   expect(sent).toEqual(numbers(1, 256));
 });
 
-test('of a long burst the latest of each key follows in the next turn of the event loop', async () => {
+test('of a long burst, the latest item of each key is sent in the next turn of the event loop', async () => {
   const sent: string[] = [];
   const coalescer = new Coalescer<string>((item) => void sent.push(item));
   for (const at of numbers(1, 5_000)) coalescer.push(at % 2 === 0 ? 'even' : 'odd', String(at));
@@ -22,7 +22,7 @@ test('of a long burst the latest of each key follows in the next turn of the eve
   expect(sent.at(-1)).toBe('next');
 });
 
-test('flush sends what was kept back before what follows', () => {
+test('flush sends kept items first', () => {
   const sent: (string | number)[] = [];
   const coalescer = new Coalescer<string | number>((item) => void sent.push(item));
   for (const at of numbers(1, 1_000)) coalescer.push('a', at);
@@ -31,7 +31,7 @@ test('flush sends what was kept back before what follows', () => {
   expect(sent.slice(256)).toEqual([1_000, 'answer']);
 });
 
-test('while the receiver has no room the latest is kept, however long that takes', async () => {
+test('keeps only the latest item while the receiver has no room', async () => {
   const sent: number[] = [];
   const rooms: PromiseWithResolvers<void>[] = [];
   const coalescer = new Coalescer<number>((item) => {

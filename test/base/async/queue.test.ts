@@ -14,7 +14,7 @@ async function drain<T>(queue: Queue<T>): Promise<{ items: T[]; error?: unknown 
   }
 }
 
-test('whatever is pushed comes out in order, however pushes and reads alternate', async () => {
+test('items are read in order for any interleaving of pushes and reads', async () => {
   const steps = fc.array(fc.oneof(fc.constant('read' as const), fc.integer()), { maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(steps, async (taken) => {
@@ -33,7 +33,7 @@ test('whatever is pushed comes out in order, however pushes and reads alternate'
   );
 });
 
-test('the end comes after everything pushed before it', async () => {
+test('the end follows all pushed items', async () => {
   const queue = new Queue<number>();
   queue.push(1);
   queue.push(2);
@@ -42,7 +42,7 @@ test('the end comes after everything pushed before it', async () => {
   expect(await drain(queue)).toEqual({ items: [1, 2] });
 });
 
-test('a failure comes after everything pushed before it, and only once', async () => {
+test('a failure follows all pushed items and is thrown once', async () => {
   const queue = new Queue<number>();
   const error = new Error('died');
   queue.push(1);
@@ -52,7 +52,7 @@ test('a failure comes after everything pushed before it, and only once', async (
   expect(await drain(queue)).toEqual({ items: [] });
 });
 
-test('waiting readers are served in turn, and let go at the end', async () => {
+test('concurrent readers are served in order and released at the end', async () => {
   const queue = new Queue<string>();
   const reads = [queue.next(), queue.next(), queue.next()];
   queue.push('a');
@@ -75,7 +75,7 @@ test('a failure rejects one waiting reader and ends the others', async () => {
   ]);
 });
 
-test('leaving early ends the queue and forgets what it held, a failure too', async () => {
+test('leaving early ends the queue and drops items and failure', async () => {
   const queue = new Queue<number>();
   queue.push(1);
   queue.push(2);
@@ -93,7 +93,7 @@ test('a long run of pushes and reads keeps every item', async () => {
   expect((await drain(queue)).items).toEqual(Array.from({ length: count }, (_, i) => i));
 });
 
-test('R110 an item that was read is not held any more, though others wait behind it', async () => {
+test('R110 a read item is released while others are unread', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const queue = new Queue<object>();
@@ -113,14 +113,14 @@ const coalescing = (limit: number) =>
     keyOf: (item) => (item.includes(':') ? item.slice(0, item.indexOf(':')) : undefined),
   });
 
-test('beyond its limit the latest item of a key takes the place of the one before', async () => {
+test('above the limit the latest item of a key replaces the previous one', async () => {
   const queue = coalescing(3);
   for (const item of ['a:1', 'b:1', 'a:2', 'a:3', 'x', 'b:2', 'c:1', 'c:2', 'y']) queue.push(item);
   queue.end();
   expect((await drain(queue)).items).toEqual(['a:1', 'b:2', 'a:3', 'x', 'c:2', 'y']);
 });
 
-test('no item without a key is lost, and of each key the last arrives, however pushes and reads alternate', async () => {
+test('no item without a key is lost, and the last item of each key arrives, for any interleaving', async () => {
   const item = fc.oneof(
     fc.constant('read'),
     fc.tuple(fc.constantFrom('a:', 'b:', ''), fc.nat(9)).map(([key, n]) => `${key}${n}`),
@@ -150,7 +150,7 @@ test('no item without a key is lost, and of each key the last arrives, however p
   );
 });
 
-test('below resolves when enough was read, or when reading is over', async () => {
+test('below() resolves when enough was read or reading has ended', async () => {
   const queue = new Queue<number>();
   for (let n = 0; n < 10; n++) queue.push(n);
   let isBelow = false;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Scope } from '../../../src/base/async/scope.ts';
 
-test('whatever was owned is closed newest first, whichever closers fail, and the first failure is told', async () => {
+test('closes all resources in reverse order and rethrows the first failure', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom('closes', 'throws', 'rejects'), { maxLength: 8 }),
@@ -28,7 +28,7 @@ test('whatever was owned is closed newest first, whichever closers fail, and the
   );
 });
 
-test('a closer is waited for before the next one runs', async () => {
+test('awaits each close before the next', async () => {
   const log: string[] = [];
   {
     await using scope = new Scope();
@@ -41,7 +41,7 @@ test('a closer is waited for before the next one runs', async () => {
   expect(log).toEqual(['newer closed', 'older closed']);
 });
 
-test('what is kept is closed by whoever keeps it, and only there', async () => {
+test('kept resources are closed only by their new scope', async () => {
   const log: string[] = [];
   const open = async () => {
     await using scope = new Scope();
@@ -55,6 +55,6 @@ test('what is kept is closed by whoever keeps it, and only there', async () => {
   expect(log).toEqual(['it closed']);
 });
 
-test('own gives the value back', () => {
+test('own() returns the value', () => {
   expect(new Scope().own('value', () => {})).toBe('value');
 });

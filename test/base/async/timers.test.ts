@@ -26,7 +26,7 @@ describe('within', () => {
   const forever = new Promise<void>(() => {});
   const never = new AbortController().signal;
 
-  test('ends with the work, the time or the signal, whichever comes first', async () => {
+  test('settles with the work, the time limit or the signal, whichever comes first', async () => {
     await within(60_000, Promise.resolve(), never);
     await within(1, forever, never);
     const abort = new AbortController();
@@ -36,7 +36,7 @@ describe('within', () => {
     await within(60_000, forever, abort.signal);
   });
 
-  test('work that fails first fails the wait', async () => {
+  test('rejects if the work rejects first', async () => {
     await expect(within(60_000, Promise.reject(new Error('no')), never)).rejects.toThrow('no');
   });
 });

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { withFileLock } from '../../../src/base/files/file-lock.ts';
 import { temporaryRoot } from '../../agent/transcript/sessions.ts';
 
-test('the lock is there while the work is done, and gone after it, also if it fails', async () => {
+test('holds the lock file during the work and removes it afterwards, also after a failure', async () => {
   const path = join(await temporaryRoot(), 'lock');
   expect(withFileLock(path, () => existsSync(path))).toBe(true);
   expect(() =>
@@ -41,14 +41,14 @@ test.each([
 test.each([
   ['empty', ''],
   ['filled with zeros', '\0'.repeat(60)],
-])('a lock that is %s is not waited for as long as one that a process holds', async (_, text) => {
+])('a lock that is %s is taken over sooner than one held by a process', async (_, text) => {
   const path = join(await temporaryRoot(), 'lock');
   writeFileSync(path, text);
   expect(withFileLock(path, () => 7, 20_000)).toBe(7);
   expect(existsSync(path)).toBe(false);
 });
 
-test('of many who find locks left behind, one at a time works under its own', async () => {
+test('processes that find a stale lock run one at a time', async () => {
   const root = await temporaryRoot();
   writeFileSync(join(root, 'count'), '0');
   const module = new URL('../../../src/base/files/file-lock.ts', import.meta.url).href;
@@ -68,11 +68,11 @@ test('of many who find locks left behind, one at a time works under its own', as
   expect([readFileSync(join(root, 'count'), 'utf8'), readdirSync(root)]).toEqual(['240', ['count']]);
 });
 
-test('where no lock can be made the work is done', async () => {
+test('runs the work without a lock if none can be created', async () => {
   expect(withFileLock(join(await temporaryRoot(), 'none', 'lock'), () => 7)).toBe(7);
 });
 
-test('a lock that is somebody else’s by now is left', async () => {
+test('does not remove a lock that another process has taken', async () => {
   const path = join(await temporaryRoot(), 'lock');
   withFileLock(path, () => writeFileSync(path, 'theirs'));
   expect(readFileSync(path, 'utf8')).toBe('theirs');
@@ -83,7 +83,7 @@ test.each<[string, (path: string) => void]>([
   ['a link', (path) => symlinkSync('elsewhere', path)],
   ['a file of others', (path) => writeFileSync(path, '{ "packages": {} }')],
   ['a file that is far too big', (path) => writeFileSync(path, '\0'.repeat(100_000))],
-])('%s in its place is told at once, with what to do, and stays', async (_, make) => {
+])('%s at the path of the lock is reported immediately and kept', async (_, make) => {
   const root = await temporaryRoot();
   const path = join(root, 'lock');
   make(path);

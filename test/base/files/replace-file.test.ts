@@ -14,7 +14,7 @@ import { expect, test } from 'vitest';
 import { fileState, followLinks, replaceFile } from '../../../src/base/files/replace-file.ts';
 import { temporaryRoot } from '../../agent/transcript/sessions.ts';
 
-test('a new file has the mode it is given, whatever the umask; by default it is for its owner', async () => {
+test('a new file has the given mode regardless of the umask; by default only its owner can read it', async () => {
   const root = await temporaryRoot();
   replaceFile(join(root, 'a'), 'x');
   replaceFile(join(root, 'b'), new Uint8Array([0, 255]), { mode: 0o666 });
@@ -22,7 +22,7 @@ test('a new file has the mode it is given, whatever the umask; by default it is 
   expect([...readFileSync(join(root, 'b'))]).toEqual([0, 255]);
 });
 
-test('one that exists is another file then, with the mode it had', async () => {
+test('an existing file is replaced and keeps its mode', async () => {
   const root = await temporaryRoot();
   const path = join(root, 'a');
   writeFileSync(path, 'old');
@@ -35,7 +35,7 @@ test('one that exists is another file then, with the mode it had', async () => {
   expect(readdirSync(root)).toEqual(['a']);
 });
 
-test('links stay, one after the other, also those that led to nothing', async () => {
+test('symbolic links are kept, chained and dangling ones too', async () => {
   const root = await temporaryRoot();
   mkdirSync(join(root, 'real', 'deep'), { recursive: true });
   symlinkSync('real/deep', join(root, 'directory'));
@@ -47,13 +47,13 @@ test('links stay, one after the other, also those that led to nothing', async ()
   expect(lstatSync(join(root, 'directory', 'second')).isSymbolicLink()).toBe(true);
 });
 
-test('a link in a circle is told', async () => {
+test('a cycle of links is an error', async () => {
   const path = join(await temporaryRoot(), 'circle');
   symlinkSync('circle', path);
   expect(() => followLinks(path)).toThrow('is a link that leads in a circle');
 });
 
-test('what fails leaves nothing beside it', async () => {
+test('a failure leaves no temporary file', async () => {
   const root = await temporaryRoot();
   mkdirSync(join(root, 'directory'));
   expect(() => replaceFile(join(root, 'directory'), 'x')).toThrow();
@@ -61,7 +61,7 @@ test('what fails leaves nothing beside it', async () => {
   expect(() => replaceFile(join(root, 'none', 'x'), 'x')).toThrow('ENOENT');
 });
 
-test('what is another file by the time the new one is ready is left, and that is told', async () => {
+test('a file that was changed meanwhile is not replaced, and the result is false', async () => {
   const root = await temporaryRoot();
   const path = join(root, 'a');
   writeFileSync(path, 'theirs');
@@ -77,7 +77,7 @@ test('what is another file by the time the new one is ready is left, and that is
   expect(readFileSync(path, 'utf8')).toBe('ours');
 });
 
-test('the state of a file is another after each write, also of the same length', async () => {
+test('the fingerprint of a file changes with each write', async () => {
   const path = join(await temporaryRoot(), 'a');
   expect(fileState(path)).toBe(fileState(path));
   const absent = fileState(path);

@@ -19,7 +19,7 @@ describe('kill on death', () => {
   `);
   }
 
-  test.each(DEATHS)('a host that dies of %s does so as ever, and takes the group along', async (signal) => {
+  test.each(DEATHS)('a host killed by %s ends the group', async (signal) => {
     const { hold, started, ended } = lifeline();
     const host = hostOf(`${hold} sleep 600 & wait`, 'killOnDeath(-child.pid);');
     await Promise.all([started, once(host.stdout as NodeJS.ReadableStream, 'data')]);
@@ -28,7 +28,7 @@ describe('kill on death', () => {
     await ended;
   });
 
-  test('a group that is held gently is asked before it is made to end', async () => {
+  test('a gently held group gets SIGTERM before SIGKILL', async () => {
     const [first, asked] = [lifeline(), lifeline()];
     const onAsked = `trap '${asked.hold} exec 9>&-' TERM; ${first.hold}`;
     const host = hostOf(`${onAsked} while :; do sleep 0.05; done`, "killOnDeath(-child.pid, 'gently');");
@@ -38,7 +38,7 @@ describe('kill on death', () => {
     await first.ended;
   });
 
-  test('a process that heeds neither the end of its input nor being asked is made to end', async () => {
+  test('a process that ignores the end of its input and SIGTERM is killed', async () => {
     const { hold, started, ended } = lifeline();
     const host = hostOf(`trap "" TERM; ${hold} while :; do sleep 0.05; done`, 'killOnDeath(child.pid);');
     await Promise.all([started, once(host.stdout as NodeJS.ReadableStream, 'data')]);
@@ -46,7 +46,7 @@ describe('kill on death', () => {
     await ended;
   });
 
-  test('what was released stays, though the host watches others', async () => {
+  test('a released process is not killed', async () => {
     const [kept, other] = [lifeline(), lifeline()];
     const host = hostOf(
       `${kept.hold} sleep 600`,
@@ -66,7 +66,7 @@ describe('kill on death', () => {
     expect(process.kill(-Number(pid), 0)).toBe(true);
   });
 
-  test('one watcher for all, no listeners for signals, and none of it left when nothing is watched', async () => {
+  test('one watchdog serves all, adds no signal listeners and ends when nothing is registered', async () => {
     const listeners = () => DEATHS.slice(0, 3).map((signal) => process.listenerCount(signal));
     const before = listeners();
     const nobody = 2 ** 22 + 1;
@@ -77,7 +77,7 @@ describe('kill on death', () => {
     await expect.poll(watchers).toBe(0);
   });
 
-  test('who is about to start something has the watcher there before', async () => {
+  test('the watchdog can be started before a process', async () => {
     const disarm = armKillOnDeath();
     expect(watchers()).toBe(1);
     const release = killOnDeath(2 ** 22 + 1, 'gently');
@@ -87,7 +87,7 @@ describe('kill on death', () => {
     await expect.poll(watchers).toBe(0);
   });
 
-  test('a watcher that somebody ended is replaced, and knows what there is to watch', async () => {
+  test('a killed watchdog is restarted with all registrations', async () => {
     const { hold, started, ended } = lifeline();
     const host = hostOf(`${hold} sleep 600 & wait`, 'killOnDeath(-child.pid);');
     await Promise.all([started, once(host.stdout as NodeJS.ReadableStream, 'data')]);
@@ -114,7 +114,7 @@ describe('kill on death', () => {
 });
 
 describe('kill on exit', () => {
-  test('what is alive when this process exits is killed, what has ended is not', () => {
+  test('kills running processes at exit', () => {
     const kills = [vi.fn(), vi.fn()] as const;
     const [forget, forgetOther] = kills.map((kill) => killOnExit(kill));
     forget?.();
@@ -125,7 +125,7 @@ describe('kill on exit', () => {
     expect(kills.map((kill) => kill.mock.calls.length)).toEqual([0, 1]);
   });
 
-  test('a kill that throws spares nobody else', () => {
+  test('a throwing kill does not affect others', () => {
     const kill = vi.fn();
     const refuse = () => {
       throw new Error('not mine to kill');
@@ -136,7 +136,7 @@ describe('kill on exit', () => {
     expect(kill).toHaveBeenCalledOnce();
   });
 
-  test('any number of agents share one listener, and leave none behind', () => {
+  test('all registrations share one listener and remove it', () => {
     const before = process.listenerCount('exit');
     const forgets = Array.from({ length: 50 }, () => killOnExit(() => {}));
     expect(process.listenerCount('exit')).toBe(before + 1);

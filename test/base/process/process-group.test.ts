@@ -16,7 +16,7 @@ async function started(script: string, said: RegExp) {
   return { group, shell, text };
 }
 
-test('a signal reaches the whole group, and none when nobody is left', async () => {
+test('signals the whole group, and returns false for an empty one', async () => {
   const { group, shell } = await started('sleep 600 & sleep 600 & echo ready; wait', /ready/);
   expect(group.isRunning()).toBe(true);
   expect(group.signal('SIGKILL')).toBe(true);
@@ -24,7 +24,7 @@ test('a signal reaches the whole group, and none when nobody is left', async () 
   await expect.poll(() => group.isRunning()).toBe(false);
 });
 
-test.runIf(process.platform === 'linux')('what has ended and was not collected does not run', async () => {
+test.runIf(process.platform === 'linux')('a zombie does not count as running', async () => {
   // A job in a group of its own, whose parent becomes a program that never asks what became of it.
   const script = 'set -m; sleep 600 > /dev/null & echo $!; exec tail -n 1 -f "$0"';
   const { text } = await started(script, /^\d+\n./s);
@@ -36,12 +36,12 @@ test.runIf(process.platform === 'linux')('what has ended and was not collected d
   expect(job.signal(0)).toBe(true);
 });
 
-test('a group that never was does not run', () => {
+test('an unknown group does not count as running', () => {
   const nobody = new ProcessGroup(2 ** 22 + 1);
   expect([nobody.signal(0), nobody.isRunning()]).toEqual([false, false]);
 });
 
-test('members that outlive their leader, and those started since, are found', async () => {
+test('finds members that outlive their leader and later ones', async () => {
   const { group, shell } = await started('(sleep 0.2; sleep 600) & echo ready', /ready/);
   if (shell.exitCode === null) await once(shell, 'exit');
   expect(group.isRunning()).toBe(true);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { stderrDetail, summarizeStderr } from '../../../src/base/process/stderr-summary.ts';
 
-test('the last five lines, each cut, in one', () => {
+test('joins the last five lines, each truncated', () => {
   const lines = Array.from({ length: 20 }, (_, n) => `line ${n} ${'x'.repeat(500)}`);
   const words = summarizeStderr([...lines, '(exited with code 3)']);
   expect(words.split(' | ')).toHaveLength(5);
@@ -183,20 +183,20 @@ npm error A complete log of this run can be found in: /home/ada/.npm/_logs/2026-
   ['its own words', 'Missing API key: set GITHUB_TOKEN', 'Missing API key: set GITHUB_TOKEN'],
 ];
 
-test.each(SAID)('%s: the reason is told, and how it ended', (_, stderr, words) => {
+test.each(SAID)('%s: includes the error and the exit', (_, stderr, words) => {
   const ending = '(exited with code 1)';
   expect(summarizeStderr([...stderr.split('\n'), ending])).toBe(`${words} | ${ending}`);
   expect(summarizeStderr(stderr.split('\n'))).toBe(words);
 });
 
-test('a reason is told though much was said after it, and never instead of the very last', () => {
+test('includes an error above later output, and always the last line', () => {
   const after = Array.from({ length: 12 }, (_, n) => `closing ${n}`);
   expect(summarizeStderr(['Error: no database', ...after])).toBe(
     'Error: no database | closing 8 | closing 9 | closing 10 | closing 11',
   );
 });
 
-test('of lines that say nothing the last are told all the same', () => {
+test('falls back to the last lines if no line names an error', () => {
   expect(summarizeStderr(['}', 'Node.js v24.21.0'])).toBe('} | Node.js v24.21.0');
   expect(summarizeStderr([])).toBe('');
 });
@@ -210,6 +210,6 @@ test.each([
   ],
   ['it wants the word "no key"', ['no key'], undefined],
   ['it stayed silent', [], undefined],
-])('%s, after %j: %j is added', (message, lines, words) => {
+])('%s after %j adds %j', (message, lines, words) => {
   expect(stderrDetail(message, lines)).toBe(words);
 });

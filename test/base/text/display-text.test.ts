@@ -20,7 +20,7 @@ describe('visible text', () => {
     expect(visibleText(text)).toBe(shown);
   });
 
-  test('whatever a text is, it stays on one line', () => {
+  test('any text stays on one line', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(visibleText(text)).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
@@ -28,7 +28,7 @@ describe('visible text', () => {
     );
   });
 
-  test('JSON stays the same JSON, without an invisible character in it', () => {
+  test('JSON keeps its value and contains no invisible characters', () => {
     const odd = fc.constantFrom(
       '\u009b',
       '\u202e',
@@ -52,7 +52,7 @@ describe('visible text', () => {
   });
 });
 
-describe('cut text', () => {
+describe('sliceText', () => {
   test.each([
     ['abc', 3, 'abc'],
     ['abcd', 3, 'abc'],
@@ -63,7 +63,7 @@ describe('cut text', () => {
     expect(sliceText(text, most)).toBe(cut);
   });
 
-  test('what was well-formed stays so, and nothing more is cut than has to be', () => {
+  test('keeps text well-formed and cuts no more than needed', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.nat(40), (text, most) => {
         const cut = sliceText(text, most);
@@ -75,7 +75,7 @@ describe('cut text', () => {
   });
 });
 
-describe('shell word', () => {
+describe('shellQuote', () => {
   test.each([
     ['github', 'github'],
     ['a b', "'a b'"],
@@ -87,16 +87,16 @@ describe('shell word', () => {
     ['end\u001b[201~', "$'end\\u001b[201~'"],
     ["a'\nb\\", "$'a\\'\\u000ab\\\\'"],
     ['a\u202eb', "$'a\\u202eb'"],
-  ])('%j is typed as %s', (word, typed) => {
+  ])('%j is quoted as %s', (word, typed) => {
     expect(shellQuote(word)).toBe(typed);
   });
 
-  test('a name that begins as a flag does stands after --', () => {
+  test('an argument that begins with a dash follows --', () => {
     expect(shellArguments('github', '--json')).toBe("-- github '--json'");
     expect(shellArguments('github', 'create_issue')).toBe('github create_issue');
   });
 
-  test('a shell takes any word for what it is, and what is printed steers no terminal', () => {
+  test('a shell reads back any quoted word, and the quoted text contains no control characters', () => {
     const words = fc.array(
       fc.string({ unit: 'binary', maxLength: 20 }).filter((it) => !it.includes('\0') && it.isWellFormed()),
       { minLength: 1, maxLength: 20 },

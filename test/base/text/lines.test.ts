@@ -46,7 +46,7 @@ describe('lines', () => {
     expect(split(chunks)).toEqual({ lines, tooLong: 0 });
   });
 
-  test('where ends may be kept, lines are the same but for their ends, however they are cut', () => {
+  test('with keepsEnds, lines differ only by their line ends', () => {
     fc.assert(
       fc.property(
         fc.array(line, { maxLength: 8 }),
@@ -68,7 +68,7 @@ describe('lines', () => {
     );
   });
 
-  test('any chunking of any lines gives the same lines', () => {
+  test('any chunking gives the same lines', () => {
     fc.assert(
       fc.property(
         fc.array(line, { maxLength: 8 }),
@@ -82,7 +82,7 @@ describe('lines', () => {
     );
   });
 
-  test('bytes cut anywhere, also inside a character, give the same lines', () => {
+  test('any chunking of bytes, also inside a character, gives the same lines', () => {
     const text = fc.array(fc.string({ unit: 'grapheme', maxLength: 10 }).map((it) => `"${it}é😀"`));
     fc.assert(
       fc.property(text, places, (lines, at) => {
@@ -94,7 +94,7 @@ describe('lines', () => {
     );
   });
 
-  test('a line that is too long is reported once, nothing of it is delivered, and its neighbours are', () => {
+  test('an oversized line is reported once and dropped; other lines are delivered', () => {
     const length = fc.integer({ min: 1, max: 40 });
     fc.assert(
       fc.property(
@@ -112,7 +112,7 @@ describe('lines', () => {
     );
   });
 
-  test('a line that never ends is reported as soon as it is too long, and its memory is freed', () => {
+  test('an endless line is reported when it is too long, and its memory is freed', () => {
     const reported: number[] = [];
     const splitter = new LineSplitter({
       maxLength: 10,
@@ -131,7 +131,7 @@ describe('line text', () => {
     return chunks.map((chunk) => text.write(chunk)).join('') + text.end();
   }
 
-  test('bytes cut anywhere, also inside a character, give the same text', () => {
+  test('any chunking of bytes, also inside a character, gives the same text', () => {
     const line = fc.string({ unit: 'grapheme', maxLength: 8 }).map((it) => `${it}é😀\n`);
     fc.assert(
       fc.property(fc.array(line), fc.array(fc.nat(200)), (lines, places) => {
@@ -174,7 +174,7 @@ describe('line writer', () => {
     return (await Promise.race([promise.catch(() => {}), turn])) !== 'pending';
   }
 
-  test('R118 lines leave whole and in order, whoever writes them', async () => {
+  test('R118 concurrent lines are written whole and in order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(fc.stringMatching(/^[a-z]{1,9}$/), { maxLength: 4 }), { maxLength: 6 }),
@@ -198,7 +198,7 @@ describe('line writer', () => {
     );
   });
 
-  test('lines of one turn leave in one write', async () => {
+  test('lines of one turn are written together', async () => {
     const { stream, written } = slowStream(1_000);
     const writer = new LineWriter(stream);
     await Promise.all([writer.write('a'), writer.write('b')]);
@@ -215,7 +215,7 @@ describe('line writer', () => {
     await sent;
   });
 
-  test('a line written before the end settles when it is out, though streams do not drain while ending', async () => {
+  test('a line written before the end settles when it is flushed', async () => {
     const { stream, accept } = slowStream(4);
     const writer = new LineWriter(stream);
     const sent = writer.write('a long line');
@@ -225,7 +225,7 @@ describe('line writer', () => {
     await expect(sent).resolves.toBeUndefined();
   });
 
-  test('a line after the end is refused, and what was written before still goes out', async () => {
+  test('a line after the end is rejected; earlier lines are still written', async () => {
     const { stream, written, accept } = slowStream(4);
     const writer = new LineWriter(stream);
     const first = writer.write('a long line');
@@ -238,7 +238,7 @@ describe('line writer', () => {
     expect(written).toEqual(['a long line\nanother\n']);
   });
 
-  test('a broken stream fails the waiting lines and every later one with the same cause', async () => {
+  test('a broken stream rejects pending and later lines with the same error', async () => {
     const { stream } = slowStream(4);
     const writer = new LineWriter(stream);
     const waiting = writer.write('a long line');
@@ -248,7 +248,7 @@ describe('line writer', () => {
     await expect(writer.write('later')).rejects.toThrow('EPIPE');
   });
 
-  test('a stream that closes silently fails what waits', async () => {
+  test('a closed stream rejects pending lines', async () => {
     const { stream } = slowStream(4);
     const writer = new LineWriter(stream);
     const waiting = writer.write('a long line');
@@ -257,7 +257,7 @@ describe('line writer', () => {
     writer.end();
   });
 
-  test('nobody has to wait for a line: a failure is no unhandled rejection', async () => {
+  test('a failed line causes no unhandled rejection', async () => {
     const { stream } = slowStream(4);
     const writer = new LineWriter(stream);
     void writer.write('a long line');
@@ -268,8 +268,8 @@ describe('line writer', () => {
   });
 });
 
-describe('ring', () => {
-  test('the last lines are kept, long ones cut', () => {
+describe('LineRing', () => {
+  test('keeps the last lines, truncated', () => {
     const ring = new LineRing(2, 3);
     for (const line of ['one', 'two', 'three']) ring.push(line);
     expect(ring.lines).toEqual(['two', 'thr…']);

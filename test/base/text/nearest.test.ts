@@ -14,11 +14,11 @@ test.each([
   ['abc', 'ab'],
   ['frobnicate', undefined],
   ['', undefined],
-])('%s is most likely %s', (word, meant) => {
+])('the nearest name of %s is %s', (word, meant) => {
   expect(nearest(word, KNOWN)).toBe(meant);
 });
 
-test('two neighbouring letters that changed places are one slip, also in a short word', () => {
+test('transposed letters are recognized, also in a short word', () => {
   expect(nearest('hlep', ['quit', 'help'])).toBe('help');
   expect(nearest('Dcos', ['docs'])).toBe('docs');
   expect(nearest('ba', ['ab'])).toBeUndefined();

@@ -39,7 +39,7 @@ describe('linear pattern', () => {
     ['*a', 'missing argument to repetition operator: *'],
     ['((a{100}){100}){100}', expect.stringContaining('invalid repeat count')],
     ['('.repeat(MAX_PATTERN_LENGTH + 1), 'it is longer than 2000 characters'],
-  ])('%s is refused', (source, expected) => {
+  ])('%s is rejected', (source, expected) => {
     expect(compilePattern(source)).toEqual(expected);
   });
 

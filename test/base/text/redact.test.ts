@@ -163,7 +163,7 @@ describe('redact', () => {
     return fc.tuple(fc.constant(secret), tree);
   });
 
-  test('no planted secret survives, wherever it stands', () => {
+  test('masks secrets at any position', () => {
     fc.assert(
       fc.property(planted, ([secret, value]) => {
         expect(redactedJson(value)).not.toContain(secret);
@@ -209,7 +209,7 @@ describe('is credential name', () => {
   });
 
   test.each(['HOME', 'PATH', 'PWD', 'USER', 'GIT_AUTHOR_NAME', 'HOST', 'PATTERN', 'SPINNER', 'LANG'])(
-    '%s names none',
+    '%s does not name a credential',
     (name) => {
       expect(isCredentialName(name)).toBe(false);
     },

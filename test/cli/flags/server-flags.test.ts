@@ -42,7 +42,7 @@ describe('server flags', () => {
       /error: --stdio: the " at character 11 is not closed$/,
     ],
     ['no command', ['--stdio', ' '], /--stdio needs a command/],
-  ])('%s is refused', (_, words, message) => {
+  ])('%s is rejected', (_, words, message) => {
     expect(() => given(...words)).toThrow(message);
   });
 

@@ -80,7 +80,7 @@ describe('given entry', () => {
     ],
     ['a file', 'file:///etc/passwd', {}, /starts with http: *\/\//],
     ['nothing', ' ', {}, /the command is empty/],
-  ])('%s is refused', (_, target, more, message) => {
+  ])('%s is rejected', (_, target, more, message) => {
     const result = given(target, more);
     expect(result).toMatchObject({ kind: 'faulty', faults: [expect.stringMatching(message)] });
     expect(JSON.stringify(result)).not.toContain('hunter2');
@@ -178,7 +178,7 @@ describe('read json', () => {
       /it has 2 servers; give the entry of one/,
     ],
     ['no server', '{"mcpServers": {}}', /is empty/],
-  ])('%s is refused', (_, text, message) => {
+  ])('%s is rejected', (_, text, message) => {
     const read = parseJsonEntry('x', text);
     expect(read).toMatchObject({ kind: 'faulty', faults: [expect.stringMatching(message)] });
     expect(JSON.stringify(read)).not.toContain('hunter2');

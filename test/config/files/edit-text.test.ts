@@ -132,7 +132,7 @@ test.each<[string, string, Edit, string]>([
   ['an object where a list is meant', '{"a": 1}', set(['a', 0], 1), '"a" is no list'],
   ['a list as a whole', '[]', set(['a'], 1), 'the whole is no object'],
   ['no object in the end', '{"a": 1}', set([], 1), 'must hold one object'],
-])('%s is refused', (_, before, edit, message) => {
+])('%s is rejected', (_, before, edit, message) => {
   expect(() => editText(before, [edit])).toThrow(message);
 });
 

@@ -36,7 +36,7 @@ test.each<[string, string]>([
   ['./', 'it names nothing'],
   ['{a,b}'.repeat(9), 'it has more than 256 alternatives in braces'],
   ['{'.repeat(1001), 'it is longer than 1000 characters'],
-])('%s is refused', (pattern, fault) => {
+])('%s is rejected', (pattern, fault) => {
   expect(parseGlob(pattern)).toBe(fault);
 });
 
