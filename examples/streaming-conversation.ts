@@ -1,4 +1,4 @@
-// A lasting conversation: two turns, an interrupted tool, and another turn.
+// A conversation with several turns: one turn, a turn that is interrupted during a tool call, and another turn.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { AgentClient, toolServer } from 'toolplane';

@@ -251,7 +251,7 @@ export type ConfiguredServerView = {
 
 /** The loaded configuration. In a host with `configuration` it follows changes of the files. */
 export type LoadedConfiguration = {
-  /** Every configured server name. */
+  /** All configured servers. */
   readonly servers: readonly ConfiguredServerView[];
   /** Problems, one per line: file, line, column and remedy. */
   readonly faults: readonly string[];

@@ -15,7 +15,7 @@ export const query = functions.query;
 /** Starts an agent before its prompt is known, so that the first turn does not wait for it. */
 export const startup = functions.startup;
 
-/** A lasting conversation with an agent: `await using client = await AgentClient.open(options)`. */
+/** A conversation with several turns: `await using client = await AgentClient.open(options)`. */
 export const AgentClient = { open: createAgentClient(deps) };
 export type AgentClient = Client;
 

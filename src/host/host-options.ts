@@ -20,7 +20,7 @@ export type InProcessEntry = Omit<SdkServerEntry, 'tools' | 'manifest' | 'timeou
 /** Options of `createHost()`. All limits are in milliseconds. */
 export type HostOptions = {
   mcpServers?: Readonly<Record<string, HostServerEntry>>;
-  /** The result of `loadConfiguration()`. `mcpServers` take precedence over it; changes of the files are applied. */
+  /** The result of `loadConfiguration()`. Servers in `mcpServers` take precedence; changes of the files are applied. */
   configuration?: LoadedConfiguration;
   /** Time limit from the start of the connection to the first tool list. Default: 30 s. */
   connectTimeoutMs?: number;
@@ -34,7 +34,7 @@ export type HostOptions = {
     local?: number;
     /** Remote servers. Default: 20. */
     remote?: number;
-    /** Time after which a connection attempt without response no longer blocks the next one. Default: 2 s. */
+    /** Time after which a connection attempt without a response frees its slot for the next server. Default: 2 s. */
     yieldAfterMs?: number;
   };
   /** Backoff of reconnects. */
@@ -51,13 +51,14 @@ export type HostOptions = {
   /** Maximum size of a message from a server. Default: 16 MiB. */
   maxFrameBytes?: number;
   /**
-   * File that stores accepted tool definitions, so that changes are detected after a restart. Default: in memory
+   * Directory that stores accepted tool definitions, so that changes are detected after a restart. Default: in memory
    * only.
    */
   pinsDirectory?: string;
   /**
-   * What `callTool()` and `pool().call()` do with a tool that is not what was accepted, or that hides something: `reject`
-   * with the code `tool-changed`, which is the default, or `allow`. `accept()` accepts it.
+   * What `callTool()` and `pool().call()` do with a tool whose definition changed since it was accepted, or whose text
+   * contains hidden characters: `reject` (the default) fails with the code `tool-changed`, `allow` calls the tool.
+   * `accept()` accepts the definition.
    */
   changedTools?: 'reject' | 'allow';
   /** Handlers for requests of servers. Requests without a handler are rejected. */
@@ -82,7 +83,7 @@ export type HostOptions = {
 export type HostHandlers = {
   elicitation?: HostAnswer;
   sampling?: HostAnswer;
-  /** The roots that servers may ask for, as `file:` URLs, or a function that returns them. */
+  /** The answer to `roots/list`: `file:` URLs, or a function that returns them. */
   roots?:
     | readonly { uri: string; name?: string }[]
     | (() => Promise<readonly { uri: string; name?: string }[]>);
@@ -109,7 +110,7 @@ export type HostPrompt = Prompt & { readonly server: string };
 /** Options of `host.callTool()`. */
 export type HostCallOptions = {
   signal?: AbortSignal;
-  /** Time limit in milliseconds: for silence if `onProgress` is set, otherwise for the whole call. */
+  /** Time limit in milliseconds: for the time without progress if `onProgress` is set, otherwise for the whole call. */
   timeoutMs?: number;
   onProgress?: (progress: Progress) => void;
   /** Sent as `_meta` of the request. */

@@ -21,7 +21,7 @@ export type PooledTool = {
 export type PoolDiagnostic = {
   fault: 'name-taken' | 'name-too-long' | 'name-empty' | 'listed-twice';
   origin: Origin;
-  /** The name without the conflict. */
+  /** The regular name, `mcp__<server>__<tool>`, which is taken or not valid. */
   wanted: string;
   /** The name in the pool; for a tool listed twice, the name of the first. */
   name: string;

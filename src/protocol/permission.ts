@@ -6,7 +6,7 @@ export const PERMISSION_MODES = [
   'dontAsk',
   'auto',
 ] as const;
-/** How calls are decided that no rule matches. */
+/** Decides about calls that no rule matches. */
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
 /** What a permission rule does. */

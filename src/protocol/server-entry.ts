@@ -171,10 +171,7 @@ const oneOf =
 
 const TEXT: Check = [isText, 'must be a non-empty string'];
 const TIME: Check = [isAbove0, 'is a number of milliseconds above 0'];
-const NAMES: Check = [
-  (value) => Array.isArray(value) && value.every(isText),
-  'must be a list of tool names',
-];
+const NAMES: Check = [(value) => Array.isArray(value) && value.every(isText), 'must be a list of tool names'];
 const FLAG: Check = [oneOf(true, false), 'is true or false'];
 
 /** Validation of optional members; members that are not listed here are not validated. */

@@ -6,7 +6,7 @@ import { userMessage } from './query.ts';
 import { QueryMethods } from './query-methods.ts';
 
 /**
- * A lasting conversation: the agent keeps running between turns.
+ * A conversation with several turns: the agent keeps running between turns.
  * `await using client = await AgentClient.open(options)` ends it with the block.
  */
 export class AgentClient extends QueryMethods implements AsyncDisposable {

@@ -19,7 +19,7 @@ export type SdkServerEntry = {
    * query.
    */
   instance: ToolServer | ForeignServer | (() => ForeignServer);
-  /** Hard limit of one call in milliseconds, enforced by the agent. */
+  /** Time limit of one call in milliseconds, enforced by the agent. */
   timeout?: number;
   /** Per-tool permission policy, enforced by the agent. */
   tools?: ToolPolicy[];

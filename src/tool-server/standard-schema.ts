@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../protocol/mcp.ts';
 
-/** The part of Standard Schema version 1 with its JSON Schema extension that tools need. */
+/** The subset of Standard Schema version 1, with its JSON Schema extension, that tools use. */
 export type StandardSchema<Input = unknown, Output = Input> = {
   readonly '~standard': {
     readonly version: 1;

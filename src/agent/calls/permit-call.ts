@@ -184,7 +184,10 @@ export function applyHookDecision(
   if (hook === 'ask' && decision.kind === 'allow') {
     const text = reason ?? 'a PreToolUse hook asks';
     if (mode !== 'dontAsk') return byHook('ask', text);
-    return { kind: 'deny', reason: { mode, text: `mode dontAsk denies calls that require approval: ${text}` } };
+    return {
+      kind: 'deny',
+      reason: { mode, text: `mode dontAsk denies calls that require approval: ${text}` },
+    };
   }
   const { rule, annotation, changed } = decision.reason;
   const isRequired = rule !== undefined || changed !== undefined || annotation === 'requiresUserInteraction';

@@ -78,7 +78,7 @@ type Explained = {
   readonly next: readonly string[];
 };
 
-/** Why a server is in its state: sources, approval, policy, connection. */
+/** Why a server runs or does not run: sources, approval, policy, connection. */
 export type ServerExplanation = Explained & {
   readonly kind: 'server';
   readonly verdict: Verdict['kind'] | 'lost' | 'unknown';

@@ -1,4 +1,4 @@
-/** A call as recorded in the journal before it is sent. After a crash it shows which calls may have run. */
+/** A call in the journal, where it is recorded before it is sent. If the server crashes, it shows whether the call may have run. */
 export type CallRecord = {
   readonly id: number;
   readonly server: string;

@@ -5,7 +5,7 @@ import type { ManagedServer } from './managed-server.ts';
 
 /** Options of `host.ready()`: which servers to wait for, and how long. */
 export type Ready = {
-  /** Servers to wait for; on-demand servers are connected by this. Default: all servers that connect at start. */
+  /** Servers to wait for; on-demand servers in this list are connected. Default: all servers that connect at start. */
   servers?: readonly string[];
   /** Time limit in milliseconds. Default: until each server is connected or has failed. */
   deadline?: number;

@@ -6,13 +6,13 @@ import { showHidden } from './hidden-text.ts';
 
 /** A changed part of a tool's definition. */
 export type Difference = {
-  /** `description`, `annotations.readOnlyHint`, `parameters.filter.owner`, `result.id`, `_meta.anthropic/…`; `…` for the rest. */
+  /** The changed part, such as `description`, `annotations.readOnlyHint` or `parameters.filter.owner`; `…` if several are summarized. */
   readonly part: string;
-  /** How much the change can affect a call: `high` for text that models follow and hints that permissions rely on. */
+  /** How much the change can affect a call: `high` for descriptions and for annotations that permission decisions use. */
   readonly severity: Severity;
   /** One line of bounded length; hidden characters are shown as code points. */
   readonly text: string;
-  /** How many differences it stands for, if more than one. */
+  /** Number of differences that this item summarizes, if more than one. */
   readonly count?: number;
 };
 

@@ -236,7 +236,7 @@ export type OnUserDialog = (
   options: { signal: AbortSignal; requestId: string },
 ) => Promise<UserDialogResult | null>;
 
-/** One tool use with its result (R59). */
+/** One tool use with its result. */
 export type ToolUse = {
   toolUseId: string;
   /** The name the model used. */
