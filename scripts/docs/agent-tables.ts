@@ -33,12 +33,12 @@ export const AGENT_TABLES: Readonly<Record<string, () => string>> = {
 
 function agentFlags(): string {
   const rows = Object.entries(FLAGS).map(([name, { kind, use }]) => {
-    return [`\`${name.length > 1 ? '--' : '-'}${name}\``, kind.what, fateOf(use)];
+    return [`\`${name.length > 1 ? '--' : '-'}${name}\``, kind.what, effectOf(use)];
   });
   return table(['flag', 'value', 'effect'], rows);
 }
 
-function fateOf(use: FlagUse): string {
+function effectOf(use: FlagUse): string {
   switch (use.as) {
     case 'used':
       return 'used';
@@ -55,7 +55,7 @@ function fateOf(use: FlagUse): string {
 function builtInTools(): string {
   const rows = BUILT_INS.map(({ listed: { name, description = '', annotations }, uriMember }) => {
     const ifReading =
-      uriMember === undefined ? 'no' : 'if its server neither lists the resource nor is trusted';
+      uriMember === undefined ? 'no' : 'if the server does not list the resource and is not trusted';
     return [`\`${name}\``, `${description.split('. ')[0]}.`, annotations?.readOnlyHint ? ifReading : 'yes'];
   });
   return table(['tool', 'description', 'requires approval'], rows);
@@ -64,7 +64,7 @@ function builtInTools(): string {
 /** Hidden commands are omitted, as in `--help`. */
 function mcpCommands(): string {
   const mcp = PROGRAM.commands.find((command) => command.name() === 'mcp');
-  if (!mcp) throw new Error('there is no command mcp');
+  if (!mcp) throw new Error('no command mcp');
   const help = mcp.createHelp();
   const rows = help
     .visibleCommands(mcp)
@@ -107,10 +107,10 @@ function hookFailures(): string {
       .map(([event]) => `\`${event}\``)
       .join(', ');
   return table(
-    ['a hook that fails', 'events'],
+    ['if a hook fails', 'events'],
     [
-      ['blocks what it was called for', events('block')],
-      ['changes nothing', events('continue')],
+      ['the action is blocked', events('block')],
+      ['the action continues', events('continue')],
     ],
   );
 }
@@ -128,12 +128,12 @@ const NOTES: ToolCall = { name: 'mcp__notes__list', server: 'notes', tool: 'list
 /** Calls that match no rule, one per column. */
 const UNRULED: readonly (readonly [string, ToolCall, ToolAnnotations, 'trusted' | 'untrusted'])[] = [
   ['`Read`, `Glob`, `Grep` inside', { name: 'Read', input: { file_path: 'a.ts' } }, READS, 'trusted'],
-  ['outside', { name: 'Read', input: { file_path: '/etc/hosts' } }, READS, 'trusted'],
+  ['`Read`, `Glob`, `Grep` outside', { name: 'Read', input: { file_path: '/etc/hosts' } }, READS, 'trusted'],
   ['`Write`, `Edit` inside', { name: 'Edit', input: { file_path: 'a.ts' } }, {}, 'trusted'],
-  ['of a `.git` file', { name: 'Edit', input: { file_path: '.git/config' } }, {}, 'trusted'],
+  ['`Write`, `Edit` of a `.git` file', { name: 'Edit', input: { file_path: '.git/config' } }, {}, 'trusted'],
   ['`Bash`', { name: 'Bash', input: { command: 'ls' } }, {}, 'trusted'],
-  ['read-only tool of this process', NOTES, READS, 'trusted'],
-  ['of an external server', NOTES, READS, 'untrusted'],
+  ['read-only in-process tool', NOTES, READS, 'trusted'],
+  ['read-only tool of an external server', NOTES, READS, 'untrusted'],
   ['any other tool', NOTES, {}, 'trusted'],
 ];
 
@@ -234,14 +234,14 @@ const TRIED: readonly (readonly [string, readonly (readonly [string, ToolCall])[
     'Task(counter)',
     [
       ['`Task` for `counter`', { name: 'Task', input: { subagent_type: 'counter' } }],
-      ['`Task` for another', { name: 'Task', input: { subagent_type: 'writer' } }],
+      ['`Task` for `writer`', { name: 'Task', input: { subagent_type: 'writer' } }],
     ],
   ],
   [
     'connect_mcp(docs)',
     [
       ['`connect_mcp` to `docs`', { name: 'connect_mcp', input: { name: 'docs' } }],
-      ['to another', { name: 'connect_mcp', input: { name: 'deploy' } }],
+      ['`connect_mcp` to `deploy`', { name: 'connect_mcp', input: { name: 'deploy' } }],
     ],
   ],
 ];

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { ROOT } from '../step.ts';
 
-/** Every page people read, relative to the checkout. */
+/** Every documentation page, relative to the checkout. */
 export const PAGES: readonly string[] = globSync(['*.md', 'docs/*.md', 'interop/README.md'], {
   cwd: ROOT,
 }).toSorted();

@@ -115,7 +115,7 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
 /** The program with every command listed and none defined yet. */
 export function createProgram(): Command {
   const program = new Command('toolplane')
-    .description('The open tool plane for AI agents.')
+    .description('Connect tools and MCP servers to AI agents.')
     .version(VERSION, '-V, --version', 'print the version')
     .showSuggestionAfterError()
     .showHelpAfterError('(see --help)')
