@@ -12,7 +12,7 @@ import { pool } from './groups/pool.ts';
 import { search } from './groups/search.ts';
 import { start } from './groups/start.ts';
 import { Lab } from './lab.ts';
-import { readNeeds } from './needs.ts';
+import { readQueries } from './queries.ts';
 import type { Row } from './row.ts';
 import { formatTable } from './table.ts';
 
@@ -49,7 +49,7 @@ function chosen(only: string | undefined): [string, Group][] {
 /** The absolute path of the file; exits with 2 if the file is invalid. */
 function checkedQueries(file: string): string {
   try {
-    readNeeds(file);
+    readQueries(file);
     return resolve(file);
   } catch (fault) {
     report((fault as Error).message);

@@ -1,6 +1,6 @@
 // Runs queries against the tool search. Arguments: the URL of the built `internals/pool.ts`, then { file } as JSON: the queries and the expected tools.
 import type * as PoolModule from '../internals/pool.ts';
-import { readNeeds } from '../needs.ts';
+import { readQueries } from '../queries.ts';
 import { realServers } from './real-tools.ts';
 
 export type FindTask = { file: string };
@@ -22,7 +22,7 @@ const all = tools.reduce((sum, tool) => sum + tokens(tool), 0);
 const own = tokens(TOOL_SEARCH.listed);
 const sent: number[] = [];
 const kinds = new Map<string, Hits>();
-for (const { query, kind, server, tools: expected, also = [] } of readNeeds(file)) {
+for (const { query, kind, server, tools: expected, also = [] } of readQueries(file)) {
   const found = await index.search({ text: query, limit: 10 });
   const right = new Set([...expected.map((tool) => `${server}/${tool}`), ...also]);
   const at = found.findIndex(

@@ -2,7 +2,7 @@
 // tools and of timed searches. Needs --expose-gc. Prints milliseconds and bytes.
 import { setImmediate } from 'node:timers/promises';
 import type * as PoolModule from '../internals/pool.ts';
-import { readNeeds } from '../needs.ts';
+import { readQueries } from '../queries.ts';
 import { manyServers } from './real-tools.ts';
 
 export type SearchTask = { tools: number; searches: number };
@@ -10,7 +10,7 @@ export type SearchReport = { searches: number[]; indexMs: number; longestWait: n
 
 const [url, task] = process.argv.slice(2).map((arg) => JSON.parse(arg)) as [string, SearchTask];
 const { assemble, ToolIndex }: typeof PoolModule = await import(url);
-const needs = readNeeds(new URL('../../data/tool-catalogue/queries.json', import.meta.url).pathname);
+const queries = readQueries(new URL('../../data/tool-catalogue/queries.json', import.meta.url).pathname);
 
 const { tools } = assemble({ builtIns: [], servers: manyServers(task.tools), maxNameLength: 128 });
 const before = held();
@@ -31,8 +31,8 @@ for (let last = performance.now(); indexMs === undefined; ) {
 }
 const bytes = held() - before;
 const searches: number[] = [];
-for (let round = -needs.length; round < task.searches; round++) {
-  const { query } = needs[(round + needs.length) % needs.length] as { query: string };
+for (let round = -queries.length; round < task.searches; round++) {
+  const { query } = queries[(round + queries.length) % queries.length] as { query: string };
   const since = performance.now();
   const found = await index.search({ text: query });
   if (round >= 0) searches.push(performance.now() - since);

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { configPlace } from '../config/config-place.ts';
 import { runCli, startCli } from './support/run-cli.ts';
 
-/** A repository nobody approved; of its settings the rules that deny count. */
+/** An unapproved repository; only the deny rules of its settings are active. */
 function repositoryThatDenies(deny: readonly string[]) {
   const made = configPlace();
   made.write(join(made.project, '.toolplane/settings.json'), { permissions: { deny } });

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { AgentClient, moduleServer, query, toolServer } from '../../src/entry/index.ts';
-import { openAgentWorld } from '../cli/support/agent-world.ts';
+import { openAgentSandbox } from '../cli/support/agent-sandbox.ts';
 import { fixture } from '../cli/support/run-cli.ts';
 import { gone, isAlive } from '../repository/interop/real-agent.ts';
 import { collect } from '../support/collect.ts';
@@ -31,7 +31,7 @@ test('a client of it has several turns', async () => {
 });
 
 test('options.env replaces the environment, options.cwd is where it runs', async () => {
-  await using world = await openAgentWorld([text('hello')]);
+  await using world = await openAgentSandbox([text('hello')]);
   vi.stubEnv('TOOLPLANE_MODEL', 'rehearsal');
   const messages = await collect(query({ prompt: 'hi', options: { env: world.env, cwd: world.cwd } }));
   vi.unstubAllEnvs();
@@ -76,7 +76,7 @@ test('what has no effect is told to options.stderr', async () => {
 
 test('closed in the middle of a turn, nothing of it is left', async () => {
   const never = Promise.withResolvers<void>();
-  await using world = await openAgentWorld((_, n) =>
+  await using world = await openAgentSandbox((_, n) =>
     n === 1 ? toolUse('mcp__files__pid', {}) : after(never.promise, text('too late')),
   );
   const client = await AgentClient.open({

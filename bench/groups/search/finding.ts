@@ -14,7 +14,7 @@ export async function measureFinding({ lab, packageDir, progress, queries }: Gro
   const files = queries === undefined ? OWN.filter((file) => existsSync(file)) : [queries];
   const rows: Row[] = [];
   for (const file of files) {
-    progress(`needs of ${basename(file)}`);
+    progress(`queries of ${basename(file)}`);
     const module = internals(packageDir, 'pool');
     const report = await lab.drive<FindReport>('find-tools', [module, { file } satisfies FindTask]);
     for (const { kind, count, at5, at10 } of report.kinds) {
@@ -22,19 +22,19 @@ export async function measureFinding({ lab, packageDir, progress, queries }: Gro
         `${kind}: ${percent(at5 / count)} among five, ${percent(at10 / count)} among ten, of ${count}`,
       );
     }
-    const needs = `${report.count} needs of ${basename(file)}`;
+    const queried = `${report.count} queries of ${basename(file)}`;
     const over = `${report.tools} tools`;
     rows.push(
-      limit(`search recall@5, ${needs}`, report.at5 / report.count, over, { is: '>=', limit: 0.55 }),
-      limit(`search recall@10, ${needs}`, report.at10 / report.count, over, { is: '>=', limit: 0.6 }),
+      limit(`search recall@5, ${queried}`, report.at5 / report.count, over, { is: '>=', limit: 0.55 }),
+      limit(`search recall@10, ${queried}`, report.at10 / report.count, over, { is: '>=', limit: 0.6 }),
       limit(
-        `tokens sent with one search and five tools, ${needs}, mean`,
+        `tokens sent with one search and five tools, ${queried}, mean`,
         report.sent.mean,
         report.sent.all,
         SHARE,
       ),
       limit(
-        `tokens sent with one search and five tools, ${needs}, most`,
+        `tokens sent with one search and five tools, ${queried}, most`,
         report.sent.most,
         report.sent.all,
         SHARE,

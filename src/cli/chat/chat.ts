@@ -12,7 +12,7 @@ import { ChatConversation, type OpenAgent } from './conversation.ts';
 import { elapsed, progressText, succeeded } from './message-text.ts';
 import { Questions } from './questions.ts';
 import { commandNames, show, type ViewEvent } from './show.ts';
-import { claimsAbout } from './tool-list.ts';
+import { labelsOfTool } from './tool-list.ts';
 import { Unattended } from './unattended.ts';
 import { UserDialogue } from './user-dialogue.ts';
 import { type Call, EMPTY_VIEW, runningCalls, type View } from './view.ts';
@@ -66,14 +66,14 @@ export class Chat implements AsyncDisposable {
       }),
       unattended: terminal.isInteractive ? undefined : this.#unattended,
       now: terminal.now,
-      claims: (tool) => claimsAbout(this.#servers, tool),
+      annotationsOf: (tool) => labelsOfTool(this.#servers, tool),
       onEvent: (event) => this.#update(event),
       print: (pieces) => this.#print(pieces),
     });
   }
 
   /** Denied calls and requests that needed a person, one line each, with the flag that allows them. */
-  get unasked(): readonly string[] {
+  get deniedLines(): readonly string[] {
     return this.#unattended.lines;
   }
 

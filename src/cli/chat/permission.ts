@@ -11,7 +11,7 @@ export type PermissionRequest = {
   readonly input: Record<string, unknown>;
   readonly context: Omit<Parameters<CanUseTool>[2], 'signal'>;
   /** Annotations of the tool: `reads only`, `destructive`. */
-  readonly claims: readonly string[];
+  readonly annotations: readonly string[];
 };
 
 export type PermissionAnswer = { readonly result: PermissionResult; readonly verdict: Verdict };
@@ -41,7 +41,7 @@ export async function askPermission(request: PermissionRequest, asking: Asking):
 
 /** The question: the tool, its server and arguments, and why approval is required. */
 export function permissionQuestion(
-  { tool, input, context, claims }: PermissionRequest,
+  { tool, input, context, annotations }: PermissionRequest,
   maxRows: number,
 ): Piece[] {
   const { mcpServer, decisionReason, description, title, blockedPath } = context;
@@ -60,7 +60,7 @@ export function permissionQuestion(
     ...(description ? [line([`  ${description}`, 'dim'])] : []),
     ...shown.map((row) => line(`  ${row}`)),
     ...(hidden > 0 ? [line([`  … ${hidden} more lines; v shows all`, 'warn'])] : []),
-    ...(claims.length > 0 ? [line([`  its server says: ${claims.join(', ')}`, 'dim'])] : []),
+    ...(annotations.length > 0 ? [line([`  annotations: ${annotations.join(', ')}`, 'dim'])] : []),
     ...(blockedPath ? [line([`  path: ${blockedPath}`, 'dim'])] : []),
     ...(decisionReason ? [line([`  asked because: ${decisionReason}`, 'dim'])] : []),
   ];

@@ -5,7 +5,7 @@ import { line, type Piece } from '../terminal/render.ts';
 type Annotations = Readonly<Record<string, boolean>>;
 
 /** Annotations of a tool for display; agents send the hints with or without `Hint`. */
-export function claimsOf(annotations: Annotations | undefined): string[] {
+export function annotationLabels(annotations: Annotations | undefined): string[] {
   const isTrue = (name: string) => annotations?.[name] === true || annotations?.[`${name}Hint`] === true;
   return [
     ...(isTrue('readOnly') ? ['reads only'] : []),
@@ -16,10 +16,10 @@ export function claimsOf(annotations: Annotations | undefined): string[] {
 }
 
 /** The annotations of the tool with this full name. */
-export function claimsAbout(servers: readonly McpServerStatus[], tool: string): string[] {
+export function labelsOfTool(servers: readonly McpServerStatus[], tool: string): string[] {
   for (const { name, tools = [] } of servers) {
     const found = tools.find((it) => mcpToolName(name, it.name) === tool);
-    if (found) return claimsOf(found.annotations);
+    if (found) return annotationLabels(found.annotations);
   }
   return [];
 }
@@ -41,13 +41,13 @@ function row(
   name: string,
   { description, annotations }: { description?: string; annotations?: Annotations },
 ): Piece {
-  const claims = claimsOf(annotations);
+  const labels = annotationLabels(annotations);
   return {
     kind: 'line',
     overflow: 'cut',
     spans: [
       `  ${name} `,
-      [claims.map((claim) => `(${claim})`).join(' '), 'warn'],
+      [labels.map((label) => `(${label})`).join(' '), 'warn'],
       [description ? ` ${description}` : '', 'dim'],
     ],
   };

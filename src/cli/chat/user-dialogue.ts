@@ -13,7 +13,7 @@ type UserDialogueDeps = {
   readonly unattended: Pick<Unattended, 'canUseTool' | 'onElicitation'> | undefined;
   now(): number;
   /** Annotations of the tool. */
-  claims(tool: string): readonly string[];
+  annotationsOf(tool: string): readonly string[];
   onEvent(event: ViewEvent): void;
   print(pieces: readonly Piece[]): void;
 };
@@ -34,14 +34,14 @@ export class UserDialogue {
   }
 
   readonly canUseTool: CanUseTool = async (tool, input, { signal, ...context }) => {
-    const { questions, unattended, now, claims, onEvent } = this.#deps;
+    const { questions, unattended, now, annotationsOf, onEvent } = this.#deps;
     // Text of the model before this call is printed first.
     await setImmediate();
     const { toolUseID: id, decisionReason: reason, mcpServer } = context;
     const about = { ...(reason !== undefined && { reason }), ...(mcpServer && { server: mcpServer.name }) };
     onEvent({ kind: 'asked', id, ...about });
     if (unattended) return unattended.canUseTool(tool, input, { signal, ...context });
-    const request = { tool, input, context, claims: claims(tool) };
+    const request = { tool, input, context, annotations: annotationsOf(tool) };
     const answer = await questions.hold((asking) => askPermission(request, asking), signal);
     if (!answer) return { behavior: 'deny', message: WITHDRAWN };
     onEvent({ kind: 'decided', id, verdict: answer.verdict, at: now() });

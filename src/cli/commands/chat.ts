@@ -42,7 +42,7 @@ export async function startChat(given: Options, env: NodeJS.ProcessEnv): Promise
   } catch (cause) {
     return reportError(messageOf(cause));
   } finally {
-    for (const text of chat.unasked) reportError(text);
+    for (const text of chat.deniedLines) reportError(text);
     await chat[Symbol.asyncDispose]();
   }
 }

@@ -99,8 +99,8 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
   const report = (text: string) =>
     void (run.verbosity === 'verbose' && process.stderr.write(`${sanitize(text.trimEnd())}\n`));
   const activity = new Activity(report, () => performance.now());
-  const unasked = new Unattended((id, reason) => activity.denied(id, reason));
-  const { canUseTool, onElicitation } = unasked;
+  const unattended = new Unattended((id, reason) => activity.denied(id, reason));
+  const { canUseTool, onElicitation } = unattended;
   const ended = new AbortController();
   const output = quietOutput(process.stdout, () => ended.abort());
   quietOutput(process.stderr, () => {});
@@ -116,7 +116,7 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
     });
     using interrupts = interruptedBySignal(client, ended);
     const result = await takeTurn(client, run, activity, output);
-    for (const text of unasked.lines) reportError(text);
+    for (const text of unattended.lines) reportError(text);
     if (result && run.options.persistSession !== false) report(sessionText(result));
     if (ended.signal.aborted) return exitCodeOf(ended.signal);
     if (interrupts.count > 0) return INTERRUPTED;
@@ -279,7 +279,7 @@ export class ServerWatch {
     if (message.type !== 'system' || message.subtype !== 'init') return;
     this.#named = serversOf(message);
     this.#tools = Array.isArray(message.tools) ? message.tools.map(String) : [];
-    if (this.#named.some(isUnwell)) this.#asking = this.#ask();
+    if (this.#named.some(hasFailed)) this.#asking = this.#ask();
   }
 
   /** Resolves when every failure is reported, after the turn. */
@@ -312,6 +312,6 @@ function isLate(server: ServerHealth & { readonly config?: unknown }): boolean {
   return server.status === 'pending' && !isOnDemand;
 }
 
-function isUnwell({ status }: ServerHealth): boolean {
+function hasFailed({ status }: ServerHealth): boolean {
   return status !== 'connected' && status !== 'pending' && status !== 'disabled';
 }

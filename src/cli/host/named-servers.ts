@@ -82,8 +82,10 @@ export async function namedServers(
 /** The configuration; connector catalogues that were never fetched are fetched first. */
 async function readWithCatalogues(context: ConfigContext, wanted: ConfigFlags): Promise<Configuration> {
   const configuration = await readConfiguration(context, wanted);
-  const isUnasked = configuration.sources.some((it) => it.scope === 'connector' && it.state === 'absent');
-  if (!isUnasked || wanted.isStrict) return configuration;
+  const isNeverFetched = configuration.sources.some(
+    (it) => it.scope === 'connector' && it.state === 'absent',
+  );
+  if (!isNeverFetched || wanted.isStrict) return configuration;
   const signal = AbortSignal.timeout(CATALOGUE_MS);
   return (await refreshConnectors(configuration, { signal, note: reportError }))
     ? readConfiguration(context, wanted)

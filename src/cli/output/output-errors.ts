@@ -7,7 +7,7 @@ export function isReaderGone(cause: NodeJS.ErrnoException): boolean {
 
 /**
  * Handles write errors of stdout and stderr for the whole process, so that none ends it with a stack. A reader that is
- * gone (`toolplane tools | head -1`) is no failure. Any other error, such as a full disk, is reported once.
+ * gone (`toolplane tools | head -1`) is not a failure. Any other error, such as a full disk, is reported once.
  */
 export function handleOutputErrors(): { hasFailed: boolean } {
   const state = { hasFailed: false };

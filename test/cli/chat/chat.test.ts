@@ -297,7 +297,7 @@ describe('chat', () => {
     await terminal.until('queue › ');
     await terminal.until('w');
     agent.agent.emit(delta('and the second.\nLast'));
-    // Above the line that is typed.
+    // Printed above the line being typed.
     await terminal.until('and the second.\n');
     await terminal.until('queue › tw');
     terminal.type('o\r');

@@ -7,7 +7,7 @@ const request = (context: Partial<PermissionRequest['context']> = {}, input = {}
   tool: 'mcp__docs__search',
   input,
   context: { toolUseID: 't1', requestId: 'r1', ...context },
-  claims: [],
+  annotations: [],
 });
 
 test.each([['y'], ['yes'], [' Y ']])('%j allows it once', async (typed) => {
@@ -85,12 +85,12 @@ test('shows the server, the annotations and the reason of the question', async (
     decisionReason: 'no rule',
     description: 'Searches',
   };
-  await askPermission({ ...request(context), claims: ['reads only'] }, person);
+  await askPermission({ ...request(context), annotations: ['reads only'] }, person);
   expect(person.shown.slice(0, 5)).toEqual([
     '? The model wants to run mcp__docs__search of server docs (from this project)',
     '  Searches',
     '  {}',
-    '  its server says: reads only',
+    '  annotations: reads only',
     '  asked because: no rule',
   ]);
 });

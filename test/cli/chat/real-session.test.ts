@@ -6,24 +6,24 @@ import { toolServer } from '../../../src/entry/index.ts';
 import type { Options } from '../../../src/sdk/options/options.ts';
 import type { Script } from '../../support/model-api/messages-api.ts';
 import { text, together, toolUse } from '../../support/model-api/model-reply.ts';
-import { openAgentWorld } from '../support/agent-world.ts';
+import { openAgentSandbox } from '../support/agent-sandbox.ts';
 import { FakeTerminal } from '../support/fake-terminal.ts';
 import { jsonFile } from '../support/json-file.ts';
 
 const calc = () =>
   toolServer('calc').tool('add', 'Add', { a: z.number(), b: z.number() }, ({ a, b }) => a + b);
 
-/** A chat with our own agent, whose model says what the script does. */
+/** A chat with the built-in agent and a scripted model. */
 async function talk(
   terminal: FakeTerminal,
   script: Script,
   options: Options = {},
 ): Promise<{ left: Promise<number> }> {
-  const world = await openAgentWorld(script);
-  onTestFinished(() => world[Symbol.asyncDispose]());
+  const sandbox = await openAgentSandbox(script);
+  onTestFinished(() => sandbox[Symbol.asyncDispose]());
   const chat = new Chat(terminal, openAgent);
   onTestFinished(() => chat[Symbol.asyncDispose]());
-  const { cwd, env } = world;
+  const { cwd, env } = sandbox;
   const own = { extraArgs: { 'report-decisions': null }, mcpServers: { calc: calc() }, tools: [] };
   const left = chat.run({ cwd, env, ...own, ...options });
   left.catch(() => {});

@@ -17,7 +17,7 @@ const said = (text: string, more: Frame = {}) => ({
   message: { id: 'msg', content: [{ type: 'text', text }] },
 });
 
-/** All that a series of events prints, and the view it leaves. */
+/** The output of a series of events, and the resulting view. */
 function play(...events: ViewEvent[]): { view: View; pieces: unknown[] } {
   let view = EMPTY_VIEW;
   const pieces = events.flatMap((event) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claimsAbout, claimsOf, toolList } from '../../../src/cli/chat/tool-list.ts';
+import { annotationLabels, labelsOfTool, toolList } from '../../../src/cli/chat/tool-list.ts';
 import { text } from './support/text.ts';
 
 const servers = [
@@ -26,7 +26,7 @@ test('lists full tool names by server, with annotations', () => {
 });
 
 test('finds the true annotations of a tool by its full name', () => {
-  expect(claimsAbout(servers, 'mcp__my_docs__drop')).toEqual(['destructive', 'open world']);
-  expect(claimsAbout(servers, 'mcp__other__drop')).toEqual([]);
-  expect(claimsOf({ readOnlyHint: true, destructiveHint: false })).toEqual(['reads only']);
+  expect(labelsOfTool(servers, 'mcp__my_docs__drop')).toEqual(['destructive', 'open world']);
+  expect(labelsOfTool(servers, 'mcp__other__drop')).toEqual([]);
+  expect(annotationLabels({ readOnlyHint: true, destructiveHint: false })).toEqual(['reads only']);
 });

@@ -13,7 +13,7 @@ import { TWO_SERVERS, TWO_WAITING } from '../support/two-servers.ts';
 
 const REHEARSE = ['--model', 'rehearsal', '--mcp-config', TWO_SERVERS];
 
-/** One where no tools are remembered: what servers claim counts once they are there. */
+/** A home without accepted tools. */
 function ownHome(): { TOOLPLANE_HOME: string } {
   const home = mkdtempSync(join(tmpdir(), 'toolplane-chat-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
@@ -39,7 +39,7 @@ test.runIf(hasScript)(
     const question = await chat.until('allow? ');
     expect(question).toContain('mcp__deploy__trigger');
     expect(question).toContain('"service": "api"');
-    expect(question).toContain('its server says: destructive');
+    expect(question).toContain('annotations: destructive');
     chat.type('n not today\r');
     await chat.until('denied');
     await chat.until('› ');
@@ -96,7 +96,7 @@ const ASKING = JSON.stringify({
   mcpServers: {
     asking: {
       command: process.execPath,
-      // One form is shown; the line about the thousandth that is refused says that the flood is over.
+      // One form is shown; the line about the thousandth refused request ends the flood.
       args: [fileURLToPath(new URL('../../support/fixtures/asking-server.mjs', import.meta.url)), '1001'],
     },
   },
@@ -289,7 +289,7 @@ test('SIGTERM ends the chat', async () => {
   const child = startCli(REHEARSE);
   child.stdin.write('what tools are there?\n');
   const closed = once(child, 'close');
-  // One that ended too early has another code.
+  // A process that ended too early has another exit code.
   await Promise.race([once(child.stdout, 'data'), closed]);
   child.kill('SIGTERM');
   expect(await closed).toEqual([143, null]);

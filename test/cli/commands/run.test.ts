@@ -12,7 +12,7 @@ import type { SDKMessage } from '../../../src/protocol/agent-message.ts';
 import type { McpServerStatus } from '../../../src/sdk/query-methods.ts';
 import { lifeline } from '../../support/lifeline.ts';
 import { error, text as say } from '../../support/model-api/model-reply.ts';
-import { openAgentWorld } from '../support/agent-world.ts';
+import { openAgentSandbox } from '../support/agent-sandbox.ts';
 import { config, odd } from '../support/real-servers.ts';
 import { runCli, startCli } from '../support/run-cli.ts';
 import { hasScript, TerminalProcess } from '../support/terminal-process.ts';
@@ -22,7 +22,7 @@ describe('run', () => {
   const REHEARSE = ['run', '--model', 'rehearsal'];
   const WITH_SERVERS = [...REHEARSE, '--mcp-config', TWO_SERVERS];
 
-  /** A model that gives these replies. */
+  /** A scripted model with these replies. */
   async function scripted(...replies: unknown[]): Promise<string> {
     const directory = await mkdtemp(join(tmpdir(), 'toolplane-run-'));
     onTestFinished(() => rm(directory, { recursive: true }));
@@ -218,8 +218,8 @@ describe('run', () => {
   });
 
   test('reports retries of model requests on stderr', async () => {
-    await using world = await openAgentWorld([error(529, 'busy', 'overloaded_error'), say('Hello.')]);
-    const { code, stdout, stderr } = await runCli(['run', '--model', 'm', 'hi'], '', world);
+    await using sandbox = await openAgentSandbox([error(529, 'busy', 'overloaded_error'), say('Hello.')]);
+    const { code, stdout, stderr } = await runCli(['run', '--model', 'm', 'hi'], '', sandbox);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Hello.\n' });
     expect(stderr).toMatch(
       /^toolplane: http:\/\/127\.0\.0\.1:\d+ answered 529 overloaded; retry 1 of 10 in \d\.\d s\n$/,
@@ -263,12 +263,12 @@ describe('run', () => {
     ['--max-retries', ['--max-retries', '1'], {}],
     ['CLAUDE_CODE_MAX_RETRIES', [], { CLAUDE_CODE_MAX_RETRIES: '1' }],
   ])('%s sets the number of retries', async (_, flags, env) => {
-    await using world = await openAgentWorld(() => error(529, 'busy', 'overloaded_error'));
-    const place = { cwd: world.cwd, env: { ...world.env, ...env } };
+    await using sandbox = await openAgentSandbox(() => error(529, 'busy', 'overloaded_error'));
+    const place = { cwd: sandbox.cwd, env: { ...sandbox.env, ...env } };
     const { code, stderr } = await runCli(['run', '--model', 'm', ...flags, 'hi'], '', place);
     expect(code).toBe(1);
     expect(stderr.match(/answered 529 overloaded; retry 1 of 1 in/g)).toHaveLength(1);
-    expect(world.api.requests).toHaveLength(2);
+    expect(sandbox.api.requests).toHaveLength(2);
   });
 
   test('commands started by tests store sessions in the home of the tests', async () => {
@@ -479,7 +479,7 @@ describe('server watch', () => {
   const initWith = (tools: readonly string[], ...mcp_servers: McpServerStatus[]) =>
     ({ type: 'system', subtype: 'init', tools, mcp_servers }) as unknown as SDKMessage;
 
-  /** A watch over an agent that gives these accounts, one after the other. */
+  /** A watch on an agent that returns these statuses in turn. */
   function watch(...accounts: (McpServerStatus[] | Error)[]) {
     const told: string[] = [];
     const client = {

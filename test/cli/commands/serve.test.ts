@@ -7,7 +7,7 @@ import { moduleServer } from '../../../src/entry/index.ts';
 import { CLI } from '../../support/setup/built-package.ts';
 import { fixture, runCli, startCli } from '../support/run-cli.ts';
 
-/** An official client on the command's stdin and stdout, closed with its block. */
+/** An official client on the command's stdin and stdout; disposable. */
 async function connect(
   command: string,
   args: string[],

@@ -10,7 +10,7 @@ import { checkOptions } from '../../../src/sdk/options/check-options.ts';
 import { jsonFile } from '../support/json-file.ts';
 
 describe('agent flags', () => {
-  /** The options of the SDK that a command line stands for. */
+  /** The SDK options of a command line. */
   function optionsOf(...args: string[]) {
     const command = addAgentFlags(new Command('x'))
       .exitOverride()
@@ -136,7 +136,7 @@ describe('read agents', () => {
 });
 
 describe('read mcp config', () => {
-  /** What is taken, and what is said of the rest. */
+  /** The parsed servers and the reported lines. */
   function read(...given: string[]) {
     const told: string[] = [];
     return { servers: parseMcpConfigs(given, (line) => told.push(line)), told };

@@ -5,7 +5,7 @@ import { EVERYTHING } from '../support/real-servers.ts';
 import { runCli } from '../support/run-cli.ts';
 import { hasScript, TerminalProcess } from '../support/terminal-process.ts';
 
-/** A project whose only server is the published one that lists tools by the capabilities of its client. */
+/** A project with one published server that lists tools depending on client capabilities. */
 function place() {
   const made = configPlace();
   made.write(join(made.home, 'settings.json'), JSON.stringify({ mcpServers: { everything: EVERYTHING } }));

@@ -69,7 +69,7 @@ test('a run ends early when its reader is gone', async () => {
   child.stdin.end();
   await once(child.stdout, 'data');
   child.stdout.destroy();
-  // The tool never ends by itself.
+  // The tool ends only when cancelled.
   const [said, [, signal]] = await Promise.all([text(child.stderr), once(child, 'close')]);
   expect(said).not.toMatch(/EPIPE|\n {4}at /);
   expect(signal).toBeNull();

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import type { Place } from './run-cli.ts';
 
-/** Of util-linux: it gives a command a terminal of its own. */
+/** `script` of util-linux runs a command in its own terminal. */
 const SCRIPT = 'script';
 
-/** Any command line in a terminal and a directory of its own; it goes away with the test. */
+/** Runs a command line in its own terminal and directory until the end of the test. */
 export function commandTerminal(line: string, { cwd, env }: Place) {
   const child = spawn(SCRIPT, ['-qec', line, '/dev/null'], {
     cwd,
@@ -24,7 +24,7 @@ export function commandTerminal(line: string, { cwd, env }: Place) {
   return {
     closed,
     type: (keys: string) => void child.stdin.write(keys),
-    /** Resolves once the text was printed after the one that was waited for last. */
+    /** Resolves when the text is printed after the last awaited text. */
     async until(text: string): Promise<void> {
       while (!printed.includes(text)) {
         const end = await Promise.race([once(child.stdout, 'data'), gone]);

@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from 'node:stream';
 import type { Terminal } from '../../../src/cli/terminal/terminal.ts';
 
-/** A terminal in a test's hands: keys are typed, the output is awaited, time passes when told to. */
+/** A terminal for tests: types keys, waits for output, and advances the clock on demand. */
 export class FakeTerminal implements Terminal {
   readonly input = new PassThrough();
   readonly output: Writable;
@@ -37,7 +37,7 @@ export class FakeTerminal implements Terminal {
     return { [Symbol.dispose]: () => void this.#ticks.delete(tick) };
   }
 
-  /** Time passes, and whoever waits for it is called once. */
+  /** Advances the clock and calls each due timer once. */
   pass(ms: number): void {
     this.#time += ms;
     for (const tick of this.#ticks) tick();
@@ -47,7 +47,7 @@ export class FakeTerminal implements Terminal {
     this.input.write(keys);
   }
 
-  /** Waits until this is printed after what was awaited before; gives what was printed up to it. */
+  /** Waits for text after the last awaited text; returns the output up to it. */
   async until(text: string): Promise<string> {
     for (;;) {
       const at = this.printed.indexOf(text, this.#seen);
@@ -64,5 +64,5 @@ export class FakeTerminal implements Terminal {
 export const CTRL_C = '\u0003';
 export const CTRL_D = '\u0004';
 export const UP = '\u001b[A';
-/** What a terminal sends for a paste, if it was asked to mark them. */
+/** The keys of a paste in bracketed paste mode. */
 export const paste = (text: string): string => `\u001b[200~${text}\u001b[201~`;

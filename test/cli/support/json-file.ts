@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** The path of a file with this content, which goes with the test. */
+/** Writes a temporary file with this content and returns its path. */
 export function jsonFile(content: string): string {
   const directory = mkdtempSync(join(tmpdir(), 'toolplane-flag-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));

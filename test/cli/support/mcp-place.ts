@@ -4,15 +4,15 @@ import { type ConfigPlace, configPlace } from '../../config/config-place.ts';
 import { runCli } from './run-cli.ts';
 import { TerminalProcess } from './terminal-process.ts';
 
-/** A project and a home of the test's own, and `toolplane mcp` in it. */
+/** A temporary project and home, and `toolplane mcp` in it. */
 export type McpPlace = ConfigPlace & {
   mcp(...args: readonly string[]): ReturnType<typeof runCli>;
-  /** The same with something on stdin, or with other variables. */
+  /** The same with stdin or other environment variables. */
   mcpWith(
     more: { readonly input?: string; readonly env?: Record<string, string>; readonly cwd?: string },
     ...args: readonly string[]
   ): ReturnType<typeof runCli>;
-  /** What a JSON file of the project or of the home holds; undefined if there is none. */
+  /** The content of a JSON file of the project or home; undefined if it does not exist. */
   json(path: string): unknown;
 };
 
@@ -33,13 +33,13 @@ export const localFile = ({ project }: ConfigPlace): string =>
   join(project, '.toolplane', 'settings.local.json');
 export const userFile = ({ home }: ConfigPlace): string => join(home, 'settings.json');
 
-/** A server whose start can be seen: it makes a file. */
+/** A server that creates a file when it starts. */
 export const marker = (path: string) => ({
   command: process.execPath,
   args: ['-e', `require('node:fs').writeFileSync(${JSON.stringify(path)}, 'started')`],
 });
 
-/** `toolplane mcp` in a terminal of its own, whose shell begins in the project. */
+/** `toolplane mcp` in its own terminal, started in the project. */
 export function mcpTerminal(
   place: ConfigPlace,
   args: readonly string[],

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { PROCESSES } from '../../mcp/contract/support/third-party-servers.ts';
 
-/** Published servers of others; nothing is written by listing. */
+/** Published servers; listing them writes nothing. */
 export const EVERYTHING = PROCESSES.everything;
 export const MEMORY = PROCESSES.memory('no-such-memory.json');
 export const { filesystem } = PROCESSES;
 
-/** `fixtures/odd-server.mjs`; `env` may make it slow or have it note what it hears. */
+/** `fixtures/odd-server.mjs`; `env` can make it slow or record its requests. */
 export const odd = (env: Readonly<Record<string, string>> = {}) => ({
   command: process.execPath,
   args: [fileURLToPath(new URL('../fixtures/odd-server.mjs', import.meta.url))],
@@ -16,7 +16,7 @@ export const odd = (env: Readonly<Record<string, string>> = {}) => ({
 
 export const BROKEN = { command: 'no-such-command-at-all' };
 
-/** What `--mcp-config` takes. */
+/** A value of `--mcp-config`. */
 export function config(mcpServers: Readonly<Record<string, object>>): string {
   return JSON.stringify({ mcpServers });
 }

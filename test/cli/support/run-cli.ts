@@ -7,23 +7,23 @@ import { CLI } from '../../support/setup/built-package.ts';
 export const fixture = (name: string): string =>
   fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
-/** What every command is given: sessions go where those of the tests are. */
+/** The environment of every command: sessions are stored in the home of the tests. */
 export const CLI_ENV = {
   PATH: process.env.PATH,
   TOOLPLANE_HOME: process.env.TOOLPLANE_HOME,
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
 };
 
-/** The command as a process, with an environment of its own. */
+/** Starts the command as a process with its own environment. */
 export function startCli(args: readonly string[], place: Place = {}): ChildProcessWithoutNullStreams {
   const { cwd, env } = place;
   return spawn(process.execPath, [CLI, ...args], { cwd, env: { ...CLI_ENV, ...env } });
 }
 
-/** Where it runs, if that matters. */
+/** The working directory and environment. */
 export type Place = { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> };
 
-/** What it printed and how it ended, given this input. */
+/** Runs the command with this input; returns its output and exit code. */
 export async function runCli(
   args: readonly string[],
   input = '',

@@ -4,20 +4,20 @@ import { onTestFinished } from 'vitest';
 import { CLI } from '../../support/setup/built-package.ts';
 import { CLI_ENV } from './run-cli.ts';
 
-/** `script` of util-linux gives a command a terminal of its own; it is on every Debian. */
+/** `script` of util-linux runs a command in its own terminal; every Debian has it. */
 const SCRIPT = 'script';
 export const hasScript = spawnSync(SCRIPT, ['--version'], { encoding: 'utf8' }).stdout?.includes(
   'util-linux',
 );
 
-/** The command in a terminal of its own, which goes away with the test. */
+/** The command in its own terminal, which is closed at the end of the test. */
 export class TerminalProcess {
   readonly #child: ChildProcessWithoutNullStreams;
   #printed = '';
   #seen = 0;
   readonly closed: Promise<unknown[]>;
 
-  /** `codeFile` is where the exit code goes, for a process that outlives its terminal. */
+  /** `codeFile` receives the exit code of a process that outlives its terminal. */
   constructor(args: readonly string[], env: Record<string, string> = {}, codeFile?: string, cwd?: string) {
     const command = [process.execPath, CLI, ...args].map(quoted).join(' ');
     const kept = codeFile === undefined ? command : `trap '' HUP; ${command}; echo $? > ${quoted(codeFile)}`;
@@ -41,7 +41,7 @@ export class TerminalProcess {
     this.#child.stdin.write(keys);
   }
 
-  /** The terminal goes away, as when its window is closed. */
+  /** Closes the terminal, like closing its window. */
   hangUp(): void {
     this.#child.kill('SIGKILL');
   }

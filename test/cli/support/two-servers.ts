@@ -14,7 +14,7 @@ export const TWO_SERVERS: string = JSON.stringify({
 
 const ON_DEMAND = { start: 'on-demand' };
 
-/** The same two, which nobody starts before they are asked for. */
+/** The same two as on-demand servers. */
 export const TWO_WAITING: string = JSON.stringify({
   mcpServers: { docs: served('docs', ON_DEMAND), deploy: served('deploy', ON_DEMAND) },
 });

@@ -16,7 +16,7 @@ type Completion = {
 };
 
 /** The command that flags without a command belong to. */
-const USUAL = 'chat';
+const DEFAULT_COMMAND = 'chat';
 
 /** Completes the last of the typed words. */
 export function completeLine(program: Command, typed: readonly string[]): Completion {
@@ -85,13 +85,17 @@ function isCalled(command: Command, word: string): boolean {
 
 /** Finds an option of the command or, without a command, of `chat`. */
 function optionOf(command: Command, word: string): Option | undefined {
-  const usual = command.parent === null ? command.commands.find((it) => it.name() === USUAL) : undefined;
-  return [...command.options, ...(usual?.options ?? [])].find((it) => it.long === word || it.short === word);
+  const fallback =
+    command.parent === null ? command.commands.find((it) => it.name() === DEFAULT_COMMAND) : undefined;
+  return [...command.options, ...(fallback?.options ?? [])].find(
+    (it) => it.long === word || it.short === word,
+  );
 }
 
 function flagsOf(command: Command, program: Command): CompletionItem[] {
-  const usual = command === program ? program.commands.find((it) => it.name() === USUAL) : undefined;
-  const all = [command, ...(usual ? [usual] : [])].flatMap((it) => it.createHelp().visibleOptions(it));
+  const fallback =
+    command === program ? program.commands.find((it) => it.name() === DEFAULT_COMMAND) : undefined;
+  const all = [command, ...(fallback ? [fallback] : [])].flatMap((it) => it.createHelp().visibleOptions(it));
   const items = all.flatMap(({ long, short, description }) => {
     const word = long ?? short;
     return word === undefined ? [] : [{ word, description }];

@@ -44,14 +44,14 @@ export function costTable({ servers, totals }: ToolsReport, columns: number | un
   const { tokens, tools, window, withToolSearch } = totals;
   const rows = [
     ['', 'tools', 'tokens', 'share'],
-    ...dearest(servers.filter(({ status }) => status === 'connected')).flatMap((server) => [
+    ...byCost(servers.filter(({ status }) => status === 'connected')).flatMap((server) => [
       [
         server.name,
         formatCount(server.tools.length),
         formatCount(server.tokens),
         formatPercent(server.tokens, window),
       ],
-      ...dearest(server.tools).map((tool) => [`  ${tool.name}`, '', formatCount(tool.tokens), '']),
+      ...byCost(server.tools).map((tool) => [`  ${tool.name}`, '', formatCount(tool.tokens), '']),
     ]),
     ['all', formatCount(tools), formatCount(tokens), formatPercent(tokens, window)],
     ['with tool search', '', formatCount(withToolSearch), formatPercent(withToolSearch, window)],
@@ -72,6 +72,6 @@ function formatCost({ tokens, window, searchAbove, withToolSearch }: ToolsReport
 }
 
 /** Sorted by cost, then by name. */
-function dearest<T extends Pick<ServerReport, 'name' | 'tokens'>>(priced: readonly T[]): T[] {
+function byCost<T extends Pick<ServerReport, 'name' | 'tokens'>>(priced: readonly T[]): T[] {
   return [...priced].sort((a, b) => b.tokens - a.tokens || (a.name < b.name ? -1 : 1));
 }

@@ -126,14 +126,14 @@ function words(value: string): string {
 export type ToolsRequest = NamedServers & {
   readonly format: 'list' | 'cost' | 'json';
   readonly search?: string;
-  /** How many a search gives at most. */
+  /** Maximum number of search results. */
   readonly limit: number;
 };
 
 /** Maximum length of a tool name for most models; the strictest accept 64. */
 const MAX_NAME = 128;
 
-/** `toolplane tools`; gives its exit code. */
+/** Runs `toolplane tools`; returns its exit code. */
 export function startTools(request: ToolsRequest, env: NodeJS.ProcessEnv): Promise<number> {
   return withHost(request, env, async (connected) => {
     const report = await reportOf(connected, request, env);

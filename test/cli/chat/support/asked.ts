@@ -3,7 +3,7 @@ import type { ReadEnd } from '../../../../src/cli/terminal/line-editor.ts';
 import type { Piece } from '../../../../src/cli/terminal/render.ts';
 import { text } from './text.ts';
 
-/** Somebody who gives these answers in turn; `shown` is all they read. */
+/** A user who gives these answers in turn; `shown` is everything that was printed. */
 export function answering(
   ...answers: (string | Exclude<ReadEnd['kind'], 'text'>)[]
 ): Asking & { readonly shown: string[] } {

@@ -7,7 +7,7 @@ import { AgentScript } from '../../../../src/sdk/testing/agent-script.ts';
 import { fakeDeps } from '../../../sdk/support/fake-deps.ts';
 import { FakeTerminal } from '../../support/fake-terminal.ts';
 
-/** A chat on streams, with an agent in the test's hands; it is at its first prompt. */
+/** Opens a chat on test streams with a scripted agent; resolves at the first prompt. */
 export async function openChat(
   options: Options = {},
   terminal = new FakeTerminal(),
@@ -17,7 +17,7 @@ export async function openChat(
   const chat = new Chat(terminal, (given) => {
     const agent = new AgentScript();
     agents.push(agent);
-    // A second agent is there because of /clear, and has nothing else to say.
+    // /clear opens a second agent.
     if (agents.length > 1) agent.start().catch(() => {});
     return open({ ...given, ...agent.options });
   });
@@ -53,7 +53,7 @@ export function toolResult(id: string, content: string, more: Frame = {}): Frame
   return { type: 'user', message: { role: 'user', content: [block] }, parent_tool_use_id: null, ...SESSION };
 }
 
-/** A piece of what the model says, as it says it. */
+/** A streamed piece of the model's text. */
 export function delta(text: string): Frame {
   const event = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } };
   return { type: 'stream_event', event, parent_tool_use_id: null, ...SESSION };

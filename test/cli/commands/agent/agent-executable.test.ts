@@ -5,12 +5,12 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { AGENT } from '../../../support/setup/built-package.ts';
 
-/** A Node of this version that says how it was started, if it is asked for more than its version. */
+/** A fake Node of this version that prints its arguments. */
 const fakeNode = (version: string) => `#!/bin/sh
 if [ "$1" = --version ]; then echo ${version}; else echo "${version}: $*"; fi
 `;
 
-/** A directory of its own that holds the package as it is published, and whatever else. */
+/** A temporary directory with the published package and these files. */
 async function place(nodes: Record<string, string> = {}, main = 'dist/cli/main.js') {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'agent-executable-')));
   onTestFinished(() => rm(root, { recursive: true }));
@@ -31,7 +31,7 @@ async function write(file: string, content: string): Promise<void> {
   await writeFile(file, content);
 }
 
-/** Without `PATH` no Node is on it, and no tool either. */
+/** Without `PATH`, neither Node nor other tools are found. */
 async function run(file: string, env: Record<string, string>, args: string[] = ['--model', 'a b']) {
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
     execFile(file, args, { env: { HOME: '/nowhere', PATH: '', ...env } }, (error, stdout, stderr) => {
@@ -42,7 +42,7 @@ async function run(file: string, env: Record<string, string>, args: string[] = [
 
 const USUAL_PLACES = ['/usr/local/bin/node', '/opt/homebrew/bin/node', '/usr/bin/node'];
 
-/** The executable looks for the places of the whole machine below `root` instead: what is there is the test's. */
+/** A copy of the executable that searches machine-wide places below `root`. */
 async function confine(agent: string, root: string): Promise<void> {
   let script = await readFile(agent, 'utf8');
   for (const path of USUAL_PLACES) {

@@ -4,7 +4,7 @@ import { official } from '../../../../interop/official.ts';
 import { text, toolUse } from '../../../support/model-api/model-reply.ts';
 import { toolResults } from '../../../support/model-api/model-view.ts';
 import { AGENT } from '../../../support/setup/built-package.ts';
-import { openAgentWorld } from '../../support/agent-world.ts';
+import { openAgentSandbox } from '../../support/agent-sandbox.ts';
 
 // The official SDK starts our executable as it would its own agent.
 
@@ -32,10 +32,13 @@ const calc = () =>
   });
 
 test('the model calls a tool of the program through the Messages API', async () => {
-  await using world = await openAgentWorld([toolUse('mcp__calc__add', { a: 2, b: 40 }), text('It is 42.')]);
+  await using sandbox = await openAgentSandbox([
+    toolUse('mcp__calc__add', { a: 2, b: 40 }),
+    text('It is 42.'),
+  ]);
   const messages = await run('What is 2 + 40?', {
-    cwd: world.cwd,
-    env: world.env,
+    cwd: sandbox.cwd,
+    env: sandbox.env,
     model: 'opus',
     mcpServers: { calc: calc() },
     allowedTools: ['mcp__calc__add'],
@@ -53,16 +56,16 @@ test('the model calls a tool of the program through the Messages API', async () 
   ]);
   expect(messages[0]).toMatchObject({ model: 'claude-opus-5-5', permissionMode: 'acceptEdits' });
   expect(messages.at(-1)?.result).toBe('It is 42.');
-  expect(world.api.requests.flatMap(toolResults)).toMatchObject([
+  expect(sandbox.api.requests.flatMap(toolResults)).toMatchObject([
     { content: [{ type: 'text', text: '42' }] },
   ]);
 });
 
 test('works offline with the permission callback', async () => {
-  await using world = await openAgentWorld();
+  await using sandbox = await openAgentSandbox();
   const messages = await run('call add with {"a": 1, "b": 2}', {
-    cwd: world.cwd,
-    env: { HOME: world.cwd, PATH: world.env.PATH, TOOLPLANE_NODE: process.execPath },
+    cwd: sandbox.cwd,
+    env: { HOME: sandbox.cwd, PATH: sandbox.env.PATH, TOOLPLANE_NODE: process.execPath },
     tools: [],
     model: 'rehearsal',
     mcpServers: { calc: calc() },

@@ -11,11 +11,11 @@ import { lifeline } from '../../../support/lifeline.ts';
 import { after, text, toolUse } from '../../../support/model-api/model-reply.ts';
 import { type SeenResult, toolResults } from '../../../support/model-api/model-view.ts';
 import { AGENT } from '../../../support/setup/built-package.ts';
-import { type AgentWorld, openAgentWorld } from '../../support/agent-world.ts';
+import { type AgentSandbox, openAgentSandbox } from '../../support/agent-sandbox.ts';
 import { fixture, runCli } from '../../support/run-cli.ts';
 
-/** Our agent as a process, with nothing of this machine in it. */
-const ownAgent = ({ cwd, env }: AgentWorld, more: Options = {}): Options => ({
+/** The agent as a process with an isolated environment. */
+const ownAgent = ({ cwd, env }: AgentSandbox, more: Options = {}): Options => ({
   pathToClaudeCodeExecutable: AGENT,
   cwd,
   env,
@@ -25,7 +25,7 @@ const ownAgent = ({ cwd, env }: AgentWorld, more: Options = {}): Options => ({
 const PROMPT = `${JSON.stringify({ type: 'user', message: { role: 'user', content: 'list tools' } })}\n`;
 
 test('serves the SDK: tools of the program and of a server process, allowed by flags', async () => {
-  await using world = await openAgentWorld([
+  await using sandbox = await openAgentSandbox([
     toolUse('mcp__calc__add', { a: 2, b: 40 }),
     toolUse('mcp__files__pid', {}),
     text('Done.'),
@@ -34,7 +34,7 @@ test('serves the SDK: tools of the program and of a server process, allowed by f
   const messages = await collect(
     query({
       prompt: 'go',
-      options: ownAgent(world, {
+      options: ownAgent(sandbox, {
         model: 'haiku',
         mcpServers: { calc, files: moduleServer(fixture('calc.ts')) },
         allowedTools: ['mcp__calc', 'mcp__files__pid'],
@@ -43,61 +43,64 @@ test('serves the SDK: tools of the program and of a server process, allowed by f
       }),
     }),
   );
-  expect(messages[0]).toMatchObject({ subtype: 'init', cwd: world.cwd, model: 'claude-haiku-5-5' });
+  expect(messages[0]).toMatchObject({ subtype: 'init', cwd: sandbox.cwd, model: 'claude-haiku-5-5' });
   expect(messages.at(-1)).toMatchObject({ subtype: 'success', result: 'Done.', num_turns: 3 });
   expect(messages.some(({ type }) => type === 'stream_event')).toBe(true);
-  expect(world.api.requests[0]).toMatchObject({ model: 'claude-haiku-5-5', system: [{ text: 'Be kind.' }] });
-  const [sum, pid] = world.api.requests.flatMap(toolResults);
+  expect(sandbox.api.requests[0]).toMatchObject({
+    model: 'claude-haiku-5-5',
+    system: [{ text: 'Be kind.' }],
+  });
+  const [sum, pid] = sandbox.api.requests.flatMap(toolResults);
   expect(sum).toMatchObject({ content: [{ type: 'text', text: '42' }] });
   await gone(numberIn(pid));
 });
 
 test('completes a running turn after the input ends', async () => {
   const held = Promise.withResolvers<void>();
-  await using world = await openAgentWorld([after(held.promise, text('Late, but here.'))]);
-  const child = spawn(AGENT, [], { cwd: world.cwd, env: world.env, stdio: ['pipe', 'pipe', 'inherit'] });
+  await using sandbox = await openAgentSandbox([after(held.promise, text('Late, but here.'))]);
+  const child = spawn(AGENT, [], { cwd: sandbox.cwd, env: sandbox.env, stdio: ['pipe', 'pipe', 'inherit'] });
   const output = readAll(child.stdout);
   child.stdin.end(PROMPT);
-  await world.api.request(1);
+  await sandbox.api.request(1);
   held.resolve();
   const last = JSON.parse((await output).trim().split('\n').at(-1) ?? '') as object;
   expect(last).toMatchObject({ type: 'result', subtype: 'success', result: 'Late, but here.' });
 });
 
 test('commands of the model do not see the API key', async () => {
-  await using world = await openAgentWorld([toolUse('Bash', { command: 'env' }), text('Done.')]);
-  await collect(query({ prompt: 'go', options: ownAgent(world, { allowedTools: ['Bash'] }) }));
-  const [seen] = world.api.requests.flatMap(toolResults);
+  await using sandbox = await openAgentSandbox([toolUse('Bash', { command: 'env' }), text('Done.')]);
+  await collect(query({ prompt: 'go', options: ownAgent(sandbox, { allowedTools: ['Bash'] }) }));
+  const [seen] = sandbox.api.requests.flatMap(toolResults);
   expect(JSON.stringify(seen)).toContain('PATH=');
   expect(JSON.stringify(seen)).not.toContain('dummy');
 });
 
 test('asks canUseTool for calls that no rule allows', async () => {
-  await using world = await openAgentWorld([toolUse('mcp__calc__now', {}), text('ok')]);
+  await using sandbox = await openAgentSandbox([toolUse('mcp__calc__now', {}), text('ok')]);
   const calc = toolServer('calc').tool('now', 'Tells the time', {}, () => 'noon');
   const asked: string[] = [];
   const canUseTool = async (name: string) => {
     asked.push(name);
     return { behavior: 'deny' as const, message: 'not today' };
   };
-  await collect(query({ prompt: 'go', options: ownAgent(world, { mcpServers: { calc }, canUseTool }) }));
+  await collect(query({ prompt: 'go', options: ownAgent(sandbox, { mcpServers: { calc }, canUseTool }) }));
   expect(asked).toEqual(['mcp__calc__now']);
-  expect(world.api.requests.flatMap(toolResults)).toMatchObject([{ content: 'not today', isError: true }]);
+  expect(sandbox.api.requests.flatMap(toolResults)).toMatchObject([{ content: 'not today', isError: true }]);
 });
 
 test('--model rehearsal needs no key', async () => {
-  await using world = await openAgentWorld();
-  const env = { HOME: world.cwd, PATH: '', TOOLPLANE_NODE: process.execPath };
-  const options = ownAgent(world, { env, model: 'rehearsal', tools: [] });
+  await using sandbox = await openAgentSandbox();
+  const env = { HOME: sandbox.cwd, PATH: '', TOOLPLANE_NODE: process.execPath };
+  const options = ownAgent(sandbox, { env, model: 'rehearsal', tools: [] });
   const messages = await collect(query({ prompt: 'list tools', options }));
   expect(messages.at(-1)).toMatchObject({ subtype: 'success', result: 'I was given no tools.' });
 });
 
 test('starts without a model; the turn names the settings that were checked', async () => {
-  await using world = await openAgentWorld();
+  await using sandbox = await openAgentSandbox();
   const running = query({
     prompt: 'hi',
-    options: ownAgent(world, { env: { HOME: world.cwd, TOOLPLANE_NODE: process.execPath } }),
+    options: ownAgent(sandbox, { env: { HOME: sandbox.cwd, TOOLPLANE_NODE: process.execPath } }),
   });
   expect(await running.initializationResult()).toMatchObject({ output_style: 'default' });
   const messages: unknown[] = [];
@@ -112,8 +115,8 @@ test('starts without a model; the turn names the settings that were checked', as
 });
 
 test("an unsupported option fails the query with the agent's message", async () => {
-  await using world = await openAgentWorld();
-  const reading = collect(query({ prompt: 'hi', options: ownAgent(world, { maxBudgetUsd: 1 }) }));
+  await using sandbox = await openAgentSandbox();
+  const reading = collect(query({ prompt: 'hi', options: ownAgent(sandbox, { maxBudgetUsd: 1 }) }));
   await expect(reading).rejects.toMatchObject({
     code: 'process-exited',
     message: expect.stringContaining('--max-budget-usd is not supported: prices of models are not known'),
@@ -122,19 +125,19 @@ test("an unsupported option fails the query with the agent's message", async () 
 
 test('leaves no process behind when closed during a turn', async () => {
   const never = Promise.withResolvers<void>();
-  await using world = await openAgentWorld((_, n) =>
+  await using sandbox = await openAgentSandbox((_, n) =>
     n === 1 ? toolUse('mcp__files__pid', {}) : after(never.promise, text('too late')),
   );
   const running = query({
     prompt: 'go',
-    options: ownAgent(world, {
+    options: ownAgent(sandbox, {
       mcpServers: { files: moduleServer(fixture('calc.ts')) },
       allowedTools: ['mcp__files'],
       closeGraceMs: 1_000,
     }),
   });
   const reading = collect(running);
-  const [result] = toolResults(await world.api.request(2));
+  const [result] = toolResults(await sandbox.api.request(2));
   const pid = numberIn(result);
   expect(isAlive(pid)).toBe(true);
   running.close();

@@ -10,7 +10,7 @@ import { commandTerminal } from '../../support/command-terminal.ts';
 import { CLI_ENV, runCli } from '../../support/run-cli.ts';
 import { hasScript } from '../../support/terminal-process.ts';
 
-/** Directories of a person who has servers and secrets, and the command on their PATH. */
+/** Directories with servers and secrets, and the command on the PATH. */
 function person() {
   const place = configPlace();
   place.write(join(place.home, 'settings.json'), {

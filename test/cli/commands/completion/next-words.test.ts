@@ -7,7 +7,7 @@ import { createProgram } from '../../../../src/cli/program.ts';
 const PROGRAM = createProgram();
 await loadAll(PROGRAM);
 
-/** What a shell would show, with kinds of values in brackets. */
+/** The completions, with kinds of values in brackets. */
 function next(line: string): string[] {
   const { items: words, value, before = '', begun } = completeLine(PROGRAM, line.split(' '));
   const values = value?.kind === 'words' ? value.words.map((word) => before + word) : [];

@@ -51,7 +51,7 @@ test('--json prints one document with connected and failed servers', async () =>
     inputSchema: { type: 'object', properties: {} },
     tokens: expect.any(Number),
   });
-  // No tool is lost without a word: the bad one is named, the second of a name has another.
+  // The invalid tool is reported, and the second tool of one name has an alias.
   expect(first?.warnings).toEqual([
     expect.stringContaining('tool "broken": "inputSchema" must be an object'),
     expect.stringMatching(
@@ -182,7 +182,7 @@ test('reports changed tools until they are accepted', async () => {
   const run = (...args: readonly string[]) => runCli(args, '', { env: { TOOLPLANE_HOME: home } });
   const server = { ...odd(), includeTools: ['raw'] };
   const servers = ['--mcp-config', config({ odd: server })];
-  // As an agent does in two sessions between which the server has changed.
+  // Like an agent in two sessions, between which the server changed.
   const pins = openPins(join(home, 'pins'));
   const at = { server: 'odd', place: placeOf(server, process.cwd()) ?? '' };
   const raw = { name: 'raw', description: 'Tells what it was sent', inputSchema: { type: 'object' } };
@@ -193,7 +193,7 @@ test('reports changed tools until they are accepted', async () => {
   const told = await call();
   expect(told).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(note) });
   expect(told.stderr).toMatch(/; to accept it: toolplane tools accept odd raw\n$/);
-  // Who looks by hand has accepted nothing, and can.
+  // Listing accepts nothing.
   const listed = await run('tools', '--changed');
   expect(listed.stdout).toMatch(/^odd raw \(1 change\)\n {2}high {2}.*what it was sent/);
   const json = await run('tools', '--changed', '--json');

@@ -13,7 +13,7 @@ import { keepAll } from './keep-all.ts';
 const run = (place: ConfigPlace, ...args: string[]) =>
   runCli(['uninstall', ...args], '', { cwd: place.project, env: place.env });
 
-/** A home with something of every kind, and a project with a file of ours and one of the team's. */
+/** A home with every kind of file, and a project with a file of Toolplane and one of the team. */
 async function used(): Promise<ConfigPlace & { readonly team: string; readonly local: string }> {
   const place = configPlace();
   const { home, project, world, write } = place;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** A search query and the tools that it should find, as in `data/tool-catalogue/queries.json`. */
-export type Need = {
+export type SearchQuery = {
   query: string;
   kind: string;
   server: string;
@@ -11,24 +11,24 @@ export type Need = {
 };
 
 /** Reads a file of queries; throws an error that names the first invalid entry. */
-export function readNeeds(file: string): Need[] {
-  let needs: unknown;
+export function readQueries(file: string): SearchQuery[] {
+  let queries: unknown;
   try {
-    needs = JSON.parse(readFileSync(file, 'utf8'));
+    queries = JSON.parse(readFileSync(file, 'utf8'));
   } catch (cause) {
     throw new Error(`${file}: ${(cause as Error).message.split('\n')[0]}`, { cause });
   }
-  if (!Array.isArray(needs) || needs.length === 0) throw new Error(`${file}: not an array of queries`);
-  return needs.map((need, at) => {
-    const fault = faultOf(need);
+  if (!Array.isArray(queries) || queries.length === 0) throw new Error(`${file}: not an array of queries`);
+  return queries.map((query, at) => {
+    const fault = faultOf(query);
     if (fault) throw new Error(`${file}: entry ${at} ${fault}`);
-    return { ...need, kind: typeof need.kind === 'string' ? need.kind : 'other' };
+    return { ...query, kind: typeof query.kind === 'string' ? query.kind : 'other' };
   });
 }
 
-function faultOf(need: unknown): string | undefined {
-  if (typeof need !== 'object' || need === null) return 'is not an object';
-  const { query, server, tools, also = [] } = need as Record<string, unknown>;
+function faultOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return 'is not an object';
+  const { query, server, tools, also = [] } = value as Record<string, unknown>;
   if (typeof query !== 'string') return 'has no "query"';
   if (typeof server !== 'string') return 'has no "server"';
   if (!isTexts(tools) || tools.length === 0) return 'has no "tools"';

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type MessagesApi, type Script, startMessagesApi } from '../../support/model-api/messages-api.ts';
 
-/** Where our agent runs in tests: an own directory and home, and a scripted Messages API as its model. */
-export interface AgentWorld extends AsyncDisposable {
+/** A directory, home and scripted Messages API for the agent in tests. */
+export interface AgentSandbox extends AsyncDisposable {
   readonly api: MessagesApi;
   readonly cwd: string;
   /** The whole environment; the agent runs on the Node of the tests. */
   readonly env: Record<string, string>;
 }
 
-export async function openAgentWorld(script: Script = []): Promise<AgentWorld> {
-  const cwd = await realpath(await mkdtemp(join(tmpdir(), 'agent-world-')));
+export async function openAgentSandbox(script: Script = []): Promise<AgentSandbox> {
+  const cwd = await realpath(await mkdtemp(join(tmpdir(), 'agent-sandbox-')));
   const api = await startMessagesApi(script);
   return {
     api,
