@@ -4,8 +4,8 @@ import type { Piece, SavedFile, TextPiece } from './pieces.ts';
 import type { ResultSource } from './result-files.ts';
 
 /**
- * Keeps binary data in a file. What a model can look at is an image as well; anything else it is told of in words. What
- * is a text and says so needs no file.
+ * Saves binary data to a file. An image that models accept becomes an image piece, UTF-8 data of a text type its text,
+ * and other data a text with the path.
  */
 export async function saveBinary(
   label: string,
@@ -19,12 +19,10 @@ export async function saveBinary(
   const textPiece = (text: string): TextPiece => ({ kind: 'text', label, text });
   if (!decoded) {
     const saved = await saveBytes(Buffer.from(data), '.txt', source);
-    return textPiece(
-      `Data that is no base64 (${claimed}, ${data.length} characters) ${describeSaved(saved)}`,
-    );
+    return textPiece(`Invalid base64 data (${claimed}, ${data.length} characters) ${describeSaved(saved)}`);
   }
   const { bytes } = decoded;
-  if (bytes.length === 0) return textPiece(`Binary content (${claimed}, 0 bytes): there is nothing in it`);
+  if (bytes.length === 0) return textPiece(`Binary content (${claimed}, 0 bytes): empty`);
   const seen = checkImage(bytes);
   const text = seen.kind === 'none' ? textIn(bytes, claimed) : undefined;
   if (text !== undefined) return textPiece(text);
@@ -35,13 +33,15 @@ export async function saveBinary(
       type: 'image' as const,
       source: { type: 'base64' as const, media_type: seen.type, data: bytes.toString('base64') },
     };
-    return { kind: 'image', image, saved: saved };
+    return { kind: 'image', image, saved };
   }
   const content = `Binary content (${type}, ${bytes.length} bytes) ${describeSaved(saved)}`;
-  if (seen.kind === 'too-large') return textPiece(`${content}. It is too large to be shown: ${seen.why}`);
-  if (seen.kind === 'truncated')
-    return textPiece(`${content}. It is not shown: the end of the image is missing`);
-  return textPiece(isImageType(claimed) ? `${content}. It is not shown: the data is no ${claimed}` : content);
+  if (seen.kind === 'too-large')
+    return textPiece(`${content}. Not shown because it is too large: ${seen.why}`);
+  if (seen.kind === 'truncated') return textPiece(`${content}. Not shown because the image is truncated`);
+  return textPiece(
+    isImageType(claimed) ? `${content}. Not shown because the data is not ${claimed}` : content,
+  );
 }
 
 function textIn(bytes: Buffer, mimeType: string): string | undefined {
@@ -55,7 +55,7 @@ function textIn(bytes: Buffer, mimeType: string): string | undefined {
 
 const TEXT = /^text\/|^application\/(?:.+\+)?(?:json|xml|yaml)\b/i;
 
-/** A disk that is full costs the file, not the result. */
+/** Saves bytes; a failure, such as a full disk, is returned and does not fail the result. */
 export async function saveBytes(
   bytes: Uint8Array,
   extension: string,
@@ -71,12 +71,13 @@ export async function saveBytes(
 function describeSaved(saved: SavedFile): string {
   return 'path' in saved ? `saved to ${saved.path}` : `could not be saved: ${saved.fault}`;
 }
+
 const DATA_URL = /^data:([^,;]*)[^,]*;base64,/i;
-/** What comes before the data: a type and a parameter or two. */
+/** Maximum length of a `data:` URL before its data. */
 const MAX_URL_HEAD = 200;
 const DIGITS = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** The bytes, and the type where a `data:` URL names one. Line ends and the URL-safe alphabet pass; anything else is no base64. */
+/** Decodes base64, also with line breaks, in the URL-safe alphabet or in a `data:` URL; undefined for other text. */
 export function decodeBase64(
   given: string,
 ): { readonly bytes: Buffer; readonly mimeType?: string } | undefined {
@@ -90,7 +91,8 @@ export function decodeBase64(
   if (!isWhole) return undefined;
   return { bytes: Buffer.from(digits, 'base64'), ...(url?.[1] && { mimeType: url[1] }) };
 }
-/** The ending of a file for data of this type, out of this table only: no part of a name comes from a server. */
+
+/** The file extension for a type. Only extensions of this table are used: no part of a file name comes from a server. */
 export function extensionOf(mimeType: string): string {
   const type = mimeType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return EXTENSIONS.get(type) ?? (type.startsWith('text/') ? '.txt' : '.bin');

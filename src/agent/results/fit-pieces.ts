@@ -13,8 +13,8 @@ import {
 import type { ResultSource } from './result-files.ts';
 
 /**
- * The pieces as blocks that fit the limit together. The largest texts go, all of them to one file, and how they begin
- * and end stands in the place of the first; images that are too many are named.
+ * The pieces as blocks within the limit. The largest texts are moved to a file, and a summary replaces the first of
+ * them; images beyond the limit are replaced by their paths.
  */
 export async function fitPieces(
   pieces: readonly Piece[],
@@ -43,7 +43,7 @@ type Item = TextPiece | { readonly kind: 'shown'; readonly image: ModelImage };
 
 function itemsOf(piece: Piece, shown: ReadonlySet<Piece>): Item[] {
   if (piece.kind === 'text') return [piece];
-  if (!shown.has(piece)) return [insteadOfImage(piece, 'the result has more images than fit')];
+  if (!shown.has(piece)) return [insteadOfImage(piece, 'the result has too many images')];
   const before = piece.label;
   const after = besideImage(piece);
   return [
@@ -57,12 +57,12 @@ function toBlock(item: Item): ModelText | ModelImage {
   return item.kind === 'shown' ? item.image : { type: 'text', text: textOf(item).toWellFormed() };
 }
 
-/** More images in one request are refused, or only taken if they are small. */
+/** Model APIs reject more images in one request, or restrict their size. */
 const MAX_IMAGES = 20;
-/** Of all images of a result, in base64; a whole request may have 32 MB. */
+/** All images of a result together, in base64; the limit of a request is 32 MB. */
 const MAX_IMAGE_DATA = 10_000_000;
 
-/** The images that are shown: what texts leave, and at least half, is for them. The first is shown whatever it takes. */
+/** The images that are shown. They may use what texts leave, and at least half; the first one is always shown. */
 function shownImages(pieces: readonly Piece[], { max, unit }: ResultLimit): ReadonlySet<Piece> {
   const texts = pieces.filter((it) => it.kind === 'text');
   const room = Math.max(max - totalSize(texts, unit), max / 2);
@@ -78,16 +78,16 @@ function shownImages(pieces: readonly Piece[], { max, unit }: ResultLimit): Read
   return shown;
 }
 
-/** The texts that go elsewhere: the largest, of equal ones the last, as few as leave room for the rest and a word about them. */
+/** The texts that are moved to a file: the largest ones, as few as needed so that the rest and a summary fit. */
 function movedTexts(texts: readonly TextPiece[], limit: ResultLimit): ReadonlySet<TextPiece> {
   const { max, unit } = limit;
   const sizes = texts.map((text, at) => ({ text, at, size: sizeOf(textOf(text), unit) }));
   let total = sizes.reduce((sum, { size }) => sum + size, 0);
   const moved = new Set<TextPiece>();
   if (total <= max) return moved;
-  const word = previewSize(limit);
+  const summary = previewSize(limit);
   for (const { text, size } of sizes.sort((a, b) => b.size - a.size || b.at - a.at)) {
-    if (total + word <= max) break;
+    if (total + summary <= max) break;
     total -= size;
     moved.add(text);
   }

@@ -6,14 +6,14 @@ export type ImageSize = { readonly width: number; readonly height: number };
 const MAX_IMAGE_BYTES = 3_750_000;
 const MAX_SIDE_PIXELS = 8_000;
 
-/** Whether a model can be shown some data, judged by its bytes and not by the declared type. */
+/** Whether data is an image that a model accepts, by its bytes and not by the declared type. */
 export type ImageCheck =
   | { readonly kind: 'image'; readonly type: ImageType }
   | { readonly kind: 'too-large'; readonly type: ImageType; readonly why: string }
   | { readonly kind: 'truncated'; readonly type: ImageType }
   | { readonly kind: 'none' };
 
-/** Model APIs refuse the whole request for one bad image, and every later request that repeats it. */
+/** Model APIs reject the whole request for one bad image, and every later request that includes it. */
 export function checkImage(bytes: Buffer): ImageCheck {
   const type = imageType(bytes);
   const image = type && FORMATS[type].read(bytes);
@@ -29,14 +29,14 @@ export function checkImage(bytes: Buffer): ImageCheck {
   return { kind: image.isComplete() ? 'image' : 'truncated', type };
 }
 
-/** The type that the first bytes declare: model APIs refuse an image sent under another type. */
+/** The type by the first bytes: model APIs reject an image sent under another type. */
 export function imageType(bytes: Buffer): ImageType | undefined {
   const head = bytes.subarray(0, 12).toString('latin1');
   const types = Object.keys(FORMATS) as ImageType[];
   return types.find((type) => FORMATS[type].signature.test(head));
 }
 
-/** Whether models can be shown images of this type. */
+/** Whether models accept images of this type. */
 export function isImageType(mimeType: string): boolean {
   return Object.hasOwn(FORMATS, mimeType);
 }
@@ -48,7 +48,7 @@ export function imageSize(bytes: Buffer, type: ImageType): ImageSize | undefined
 }
 
 type Header = ImageSize & {
-  /** Whether the image reaches the end that its format declares; bytes after the end do no harm. */
+  /** Whether the data reaches the end of the image; further bytes are allowed. */
   isComplete(): boolean;
 };
 
@@ -73,7 +73,7 @@ function readPng(bytes: Buffer): Header | undefined {
   return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20), isComplete };
 }
 
-/** Goes from segment to segment: the frame header has the size, and the last scan ends with an end marker. */
+/** Follows the segments: the frame header contains the size, and the last scan ends with an end marker. */
 function readJpeg(bytes: Buffer): Header | undefined {
   let size: ImageSize | undefined;
   let at = 2;

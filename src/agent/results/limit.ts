@@ -6,7 +6,7 @@ export type ResultLimit = { readonly max: number; readonly unit: 'tokens' | 'cha
 /** Default limit in tokens. */
 export const DEFAULT_MAX_TOKENS = 25_000;
 const MAX_CHARACTERS = 500_000;
-/** What the largest image comes to after a model has scaled it. */
+/** Tokens of the largest image after the model API has scaled it. */
 export const IMAGE_TOKENS = 1_600;
 
 /** The limit of a tool's result: the one in its definition, up to a bound, or that of the session. */
@@ -24,38 +24,38 @@ export function sizeOf(text: string, unit: ResultLimit['unit']): number {
   return unit === 'tokens' ? estimateTextTokens(text) : text.length;
 }
 
-/** An image in the same unit. */
+/** The size of an image in the unit of the limit. */
 export function imageCost(unit: ResultLimit['unit']): number {
   return unit === 'tokens' ? IMAGE_TOKENS : IMAGE_TOKENS * BYTES_PER_TOKEN;
 }
 
-/** How much of what goes elsewhere is shown all the same. */
+/** How much of a text that is saved to a file is still shown. */
 export function previewSize({ max, unit }: ResultLimit): number {
   return Math.min(unit === 'tokens' ? PREVIEW_TOKENS : PREVIEW_TOKENS * BYTES_PER_TOKEN, Math.floor(max / 2));
 }
 
 const PREVIEW_TOKENS = 500;
 
-/** As much of the beginning as has this size, in whole characters. */
+/** The beginning of a text, up to this size, in whole characters. */
 export function headOf(text: string, size: number, unit: ResultLimit['unit']): string {
   if (unit === 'characters') return text.slice(0, size).replace(/[\uD800-\uDBFF]$/, '');
   const bytes = Buffer.from(text.slice(0, size * BYTES_PER_TOKEN));
   let end = Math.min(bytes.length, size * BYTES_PER_TOKEN);
-  while (end < bytes.length && isInside(bytes[end])) end--;
+  while (end < bytes.length && isContinuation(bytes[end])) end--;
   return bytes.toString('utf8', 0, end);
 }
 
-/** As much of the end as has this size, in whole characters. */
+/** The end of a text, up to this size, in whole characters. */
 export function tailOf(text: string, size: number, unit: ResultLimit['unit']): string {
   if (size <= 0) return '';
   if (unit === 'characters') return text.slice(-size).replace(/^[\uDC00-\uDFFF]/, '');
   const bytes = Buffer.from(text.slice(-size * BYTES_PER_TOKEN));
   let start = Math.max(0, bytes.length - size * BYTES_PER_TOKEN);
-  while (isInside(bytes[start])) start++;
+  while (isContinuation(bytes[start])) start++;
   return bytes.toString('utf8', start);
 }
 
-/** Whether a byte of UTF-8 goes on with a character that began before it. */
-function isInside(byte: number | undefined): boolean {
+/** Whether a byte is a continuation byte of UTF-8. */
+function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }

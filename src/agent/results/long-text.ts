@@ -3,15 +3,15 @@ import { headOf, previewSize, type ResultLimit, sizeOf, tailOf } from './limit.t
 import { type TextPiece, textOf } from './pieces.ts';
 import type { ResultSource } from './result-files.ts';
 
-/** `Read` cuts longer lines, so they are broken up if they are JSON. */
+/** `Read` truncates longer lines, so that JSON with longer lines is indented. */
 const LONG_LINE = 2_000;
 
-/** The size that may stay, and whether the texts are the whole result. */
+/** The size that may remain in the result, and whether the texts are all of its texts. */
 type SpillRoom = { readonly room: number; readonly isAll: boolean };
 
 /**
- * What a model is told of texts that are too long together: where they are, how to go on reading, how they begin and
- * end. Where there is no file, they are cut, and that is said.
+ * The replacement for texts that exceed the limit: the path of the file with the texts, how to read it, and their
+ * beginning and end. Without a file, the texts are truncated in the middle with a note.
  */
 export async function spill(
   texts: readonly TextPiece[],
@@ -40,13 +40,13 @@ export async function spill(
   const parts = hasLongLine(whole) ? 'offset, limit and, for its long lines, column' : 'offset and limit';
   const size = Math.min(previewSize(limit), room);
   return (
-    `${label}${what} has ${measures(whole, limit)}. All of it is in ${saved.paths.join(', then ')}: ` +
-    `read it in parts, with Read and its ${parts}${search}. It begins and ends so:\n` +
-    ends(whole, size, limit, (left) => `[… ${shown(left)} characters in between …]`)
+    `${label}${what} has ${measures(whole, limit)}. It is saved in ${saved.paths.join(', then ')}: ` +
+    `read it in parts with Read and its ${parts}${search}. Its beginning and end:\n` +
+    ends(whole, size, limit, (left) => `[… ${shown(left)} characters omitted …]`)
   );
 }
 
-/** In as many files as `Read` needs to take each. */
+/** Saves a text in files that are small enough for `Read`. */
 async function saveText(
   whole: string,
   source: ResultSource,
@@ -61,7 +61,7 @@ async function saveText(
   return { paths };
 }
 
-/** Each under its label, where there are several. */
+/** The texts, with their labels if there are several. */
 function joined(texts: readonly TextPiece[], { indented }: { indented: boolean }): string {
   const written = texts.map((piece) => {
     const text = indented ? readable(piece.text) : piece.text;
@@ -91,8 +91,8 @@ function truncateMiddle(
   { what, ending }: { readonly what: string; readonly ending: string },
 ): string {
   const note = (left: number) =>
-    `[${shown(left)} characters were left out here: ${what.toLowerCase()} has ${measures(whole, limit)}${ending}. ` +
-    'If they matter, ask the tool for less at a time.]';
+    `[${shown(left)} characters omitted: ${what.toLowerCase()} has ${measures(whole, limit)}${ending}. ` +
+    'To see them, request less data per call.]';
   return ends(whole, Math.max(0, room), limit, note);
 }
 
@@ -111,12 +111,13 @@ function measures(whole: string, { max, unit }: ResultLimit): string {
   for (let at = whole.indexOf('\n'); at >= 0; at = whole.indexOf('\n', at + 1)) lines++;
   const tokens = unit === 'tokens' ? `, about ${shown(sizeOf(whole, unit))} tokens` : '';
   const inLines = `${shown(whole.length)} characters in ${shown(lines)} ${lines === 1 ? 'line' : 'lines'}`;
-  return `${inLines}${tokens}, and of one result at most ${shown(max)} ${unit} are given`;
+  return `${inLines}${tokens}, and the limit per result is ${shown(max)} ${unit}`;
 }
 
 function shown(count: number): string {
   return Math.floor(count).toLocaleString('en-US');
 }
+
 /** Longer texts are not indented, because that would block other work; `Read` takes long lines by column. */
 const MAX_INDENTED_LENGTH = 1_000_000;
 const MAX_ADDED_SPACE = 4_000_000;
@@ -156,10 +157,10 @@ function isJson(text: string): boolean {
   }
 }
 
-/** In characters, of which each may take three bytes: `Read` takes files up to 32 MB. */
+/** In characters of up to three bytes each: `Read` accepts files up to 32 MB. */
 const MAX_PART_LENGTH = 10_000_000;
 
-/** A text in parts of a length that can be read, which together are the text: at line ends where there are any. */
+/** Splits a text into parts of at most `maxLength`, at line ends if possible. */
 export function splitText(text: string, maxLength = MAX_PART_LENGTH): string[] {
   const parts: string[] = [];
   let at = 0;

@@ -1,11 +1,11 @@
 import type { ImageType } from './images.ts';
 
-/** What one part of a result comes to before anybody has looked at how much there is of all. */
+/** A part of a result before the limit is applied. */
 export type Piece = TextPiece | ImagePiece;
 
 export type TextPiece = {
   readonly kind: 'text';
-  /** Ours, before the text: what it is and where it comes from. */
+  /** Added before the text: what it is and which server it comes from. */
   readonly label?: string;
   readonly text: string;
 };
@@ -17,26 +17,26 @@ export type ImagePiece = {
   readonly saved: SavedFile;
 };
 
-/** Where data went, or why it could not. */
+/** The path of saved data, or why it could not be saved. */
 export type SavedFile = { readonly path: string } | { readonly fault: string };
 
 export function textOf({ label, text }: TextPiece): string {
   return label === undefined ? text : `${label} ${text}`;
 }
 
-/** The words beside an image that is shown; none if it is nowhere else. */
-export function besideImage({ saved: kept }: ImagePiece): string | undefined {
-  return 'path' in kept ? `[Image: source: ${kept.path}]` : undefined;
+/** The text beside an image that is shown; undefined if it could not be saved. */
+export function besideImage({ saved }: ImagePiece): string | undefined {
+  return 'path' in saved ? `[Image: source: ${saved.path}]` : undefined;
 }
 
-/** The words in the place of an image that is not shown. */
-export function insteadOfImage({ label, saved: kept }: ImagePiece, why: string): TextPiece {
-  const at =
-    'path' in kept ? `[Image: source: ${kept.path}]` : `[Image that could not be saved: ${kept.fault}]`;
-  return { kind: 'text', ...(label !== undefined && { label }), text: `${at} It is not shown: ${why}.` };
+/** The text that replaces an image that is not shown. */
+export function insteadOfImage(image: ImagePiece, why: string): TextPiece {
+  const { label, saved } = image;
+  const at = besideImage(image) ?? `[Image that could not be saved: ${'fault' in saved ? saved.fault : ''}]`;
+  return { kind: 'text', ...(label !== undefined && { label }), text: `${at} Not shown: ${why}.` };
 }
 
-/** A text without anything to read in it, which models' interfaces refuse. */
+/** Whether a text is empty or white space, which model APIs reject. */
 export function isBlank(text: string): boolean {
   return text.trim() === '';
 }
@@ -44,5 +44,5 @@ export function isBlank(text: string): boolean {
 export type ModelText = { type: 'text'; text: string };
 export type ModelImage = { type: 'image'; source: { type: 'base64'; media_type: ImageType; data: string } };
 
-/** What a `tool_result` block of the Messages API carries. */
+/** The content of a `tool_result` block of the Messages API. */
 export type ModelContent = { content: string | (ModelText | ModelImage)[]; isError: boolean };

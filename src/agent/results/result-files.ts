@@ -5,24 +5,24 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { DEFAULT_MAX_TOKENS, type ResultLimit, resultLimit } from './limit.ts';
 
-/** What a session does with results: how much a model is given, and where the rest goes. */
+/** How a session treats large results: how much a model receives, and where the rest is stored. */
 export type ResultKeeping = {
   readonly store: ResultStore;
   /** Limit of one result, unless its tool declares another. */
   readonly maxTokens: number;
-  /** Whether a text that is too long goes to a file; if not, it is cut. */
+  /** Whether a text beyond the limit is saved to a file; otherwise it is truncated. */
   readonly hasFiles: boolean;
-  /** Whether the rules of the moment let a model read what is stored. */
+  /** Whether the current permission rules allow the model to read stored files. */
   mayRead(): boolean;
 };
 
-/** The same for one agent. */
+/** How one agent's results are treated. */
 export type ResultPolicy = ResultKeeping & {
-  /** Whether the agent has the built-in tool; without `Read`, a file would be no use to it. */
+  /** Whether the agent has a built-in tool; without `Read`, it could not use a file. */
   canUse(tool: string): boolean;
 };
 
-/** Where one result comes from, and what becomes of what a model cannot take. */
+/** The origin and the limit of one result. */
 export type ResultSource = ResultPolicy & {
   /** The tool's name as the model knows it. */
   readonly name: string;
@@ -42,7 +42,7 @@ export function keepResults(
   return { store, maxTokens, hasFiles, mayRead };
 }
 
-/** `meta` is that of the tool's definition, which may ask for more room. */
+/** `meta` is the `_meta` of the tool's definition, which may set another limit. */
 export function resultSource(
   policy: ResultPolicy,
   from: Pick<ResultSource, 'name' | 'server'>,
@@ -53,11 +53,11 @@ export function resultSource(
 }
 
 /**
- * Where a session keeps what a model is not given whole. Disposing waits for what is being saved, lets nothing more be
- * saved, and removes it all if it was to last no longer.
+ * The files of a session's results. Disposing waits for pending writes, rejects further ones, and removes the files of a
+ * temporary store.
  */
 export type ResultStore = AsyncDisposable & {
-  /** Absolute, and free of links as far as it exists. */
+  /** Absolute, with symbolic links resolved as far as the path exists. */
   readonly directory: string;
   /** Saves bytes in a file readable by its owner only and returns its path; equal bytes are saved once. Rejects with the file system error. */
   save(bytes: Uint8Array, extension: string): Promise<string>;
@@ -71,7 +71,7 @@ export function lastingStore(directory: string): ResultStore {
 /** A store that is removed with the session, in a directory with a random name. */
 export function temporaryStore(): ResultStore {
   const directory = join(realDirectory(tmpdir()), `toolplane-${randomUUID()}`);
-  // What cannot be removed is for the system to clear away.
+  // Files that cannot be removed are left to the system's cleanup of temporary files.
   return storeIn(directory, () => rm(directory, { recursive: true, force: true }).catch(() => {}));
 }
 
@@ -81,7 +81,7 @@ function storeIn(directory: string, remove: () => Promise<void>): ResultStore {
   return {
     directory,
     async save(bytes, extension) {
-      if (isOver) throw new Error('the session is over');
+      if (isOver) throw new Error('the session has ended');
       const saved = write(bytes, directory, extension);
       saving.add(saved);
       return saved.finally(() => saving.delete(saved));
@@ -101,7 +101,7 @@ async function write(bytes: Uint8Array, directory: string, extension: string): P
   await mkdir(directory, { recursive: true, mode: 0o700 });
   try {
     await writeFile(unfinished, bytes, { mode: 0o600, flag: 'wx' });
-    // Also over one that is there: a command may have changed that.
+    // Replaces an existing file, because a command may have changed it.
     await rename(unfinished, path);
   } catch (fault) {
     await rm(unfinished, { force: true }).catch(() => {});
@@ -110,7 +110,7 @@ async function write(bytes: Uint8Array, directory: string, extension: string): P
   return path;
 }
 
-/** Permissions compare paths as texts, so links are resolved in what there is of it. */
+/** Permissions compare paths as texts, so that symbolic links are resolved in the part that exists. */
 export function realDirectory(path: string): string {
   try {
     return realpathSync.native(path);

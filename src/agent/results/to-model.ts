@@ -7,8 +7,8 @@ import type { ResultSource } from './result-files.ts';
 import { jsonText, parseResult } from './tool-result.ts';
 
 /**
- * Turns what a tool gave, whatever it is, into what the model is told, within the limit. `structuredContent` stands for
- * the texts that repeat it; what else they say stays. Rejects only when it is interrupted.
+ * Converts any tool result into model content within the limit. `structuredContent` replaces text blocks with the same
+ * content. Rejects only if the signal is aborted.
  */
 export async function toModel(
   result: unknown,
@@ -42,7 +42,7 @@ export function failureToModel(failure: unknown, source: ResultSource): Promise<
   return contentOf([{ kind: 'text', text }], source, { isError: true });
 }
 
-/** Pieces as content. A failed result may hold text only: the Messages API refuses images there. */
+/** Pieces as content. A failed result contains text only: the Messages API rejects images there. */
 export async function contentOf(
   pieces: readonly Piece[],
   source: ResultSource,
@@ -63,7 +63,7 @@ function bare({ content, isError }: ModelContent): ModelContent {
   return { content: typeof only === 'object' && only.type === 'text' ? only.text : content, isError };
 }
 
-/** One after the other: a result with thousands of images must not open thousands of files at once. */
+/** Sequential, so that a result with thousands of images does not open thousands of files at once. */
 async function piecesOf(
   blocks: readonly unknown[],
   convert: (block: unknown) => Promise<Piece[]>,
@@ -78,11 +78,11 @@ async function piecesOf(
   return pieces;
 }
 
-/** Longer structured content is only compared with texts that equal one of its strings. */
+/** Beyond this length, structured content is compared by its strings only. */
 const MAX_COMPARED_LENGTH = 5_000_000;
 
 /**
- * Tells which texts repeat `structuredContent`: the same JSON, one of its string members, or, where a server wrapped its
+ * Finds texts that repeat `structuredContent`: the same JSON, one of its string members, or, if a server wrapped its
  * result as `{ "result": value }`, that value or one of its items.
  */
 export function repetitionOf(structure: unknown): (text: string) => boolean {
@@ -106,7 +106,7 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** JSON with sorted members; a new object, equal to nothing, for a value that JSON cannot express. */
+/** JSON with sorted members; for a value that JSON cannot express, a new object, which equals nothing. */
 function canonicalJson(value: unknown): string | object {
   try {
     return JSON.stringify(value, sortMembers) ?? {};
@@ -125,8 +125,8 @@ function isText(block: unknown): block is { type: 'text'; text: string } {
 }
 
 /**
- * Turns one content block of a tool result, whatever it is, into pieces; none is dropped silently. Whom a block says it
- * is for (`audience`) is a hint for showing it to people: a model is given all of it.
+ * Converts any content block of a tool result into pieces; no block is dropped. `annotations.audience` is ignored: it is
+ * a hint for displaying results, and the model receives all of them.
  */
 export async function blockPieces(block: unknown, source: ResultSource): Promise<Piece[]> {
   const { server } = source;
@@ -163,7 +163,7 @@ export async function blockPieces(block: unknown, source: ResultSource): Promise
   }
 }
 
-/** The contents of a resource, embedded in a result or read by itself: text, data, or both. */
+/** The contents of an embedded resource or of a `resources/read` result: text, data, or both. */
 async function resourcePieces(resource: unknown, source: ResultSource): Promise<Piece[]> {
   if (!isRecord(resource)) return unreadable('resource', resource, source);
   const { uri, text, blob, mimeType } = resource;

@@ -8,7 +8,7 @@ type ParsedResult = {
   readonly isError: boolean;
 };
 
-/** Members that are no news for a model. */
+/** Members of a result that are handled separately or not sent to models. */
 const ENVELOPE: ReadonlySet<string> = new Set([
   'content',
   'structuredContent',
@@ -30,7 +30,8 @@ export function parseResult(result: unknown): ParsedResult {
   const isOdd = structuredContent == null && rest.length > 0;
   return { blocks: isOdd ? [Object.fromEntries(rest)] : [], ...structure, isError };
 }
-/** Data as JSON; also what is nested too deeply to be written leaves a word. */
+
+/** Data as JSON, or a note if it is nested too deeply. */
 export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'undefined';

@@ -59,7 +59,7 @@ describe('run call', () => {
     await collect(query);
     const { t1, t2, t3 } = results(model.requests[3]);
     expect(t1).toMatch(
-      /^The result has [\d,]+ characters in 36,002 lines, about [\d,]+ tokens, and of one result at/,
+      /^The result has [\d,]+ characters in 36,002 lines, about [\d,]+ tokens, and the limit per result is /,
     );
     expect(t1?.length).toBeLessThan(3_000);
     expect(t2).toContain(' 20002\t {\n 20003\t  "id": 5000,\n 20004\t  "name": "row 5000"\n 20005\t }');
@@ -188,7 +188,7 @@ describe('run call', () => {
     const { query, model } = session([CALL, text('ok')], host);
     await collect(query);
     const { t1 } = results(model.requests[1]);
-    expect(t1).toMatch(/^\[\{"id":0,.*\n\[[\d,]+ characters were left out here: .*\]\n.*"row 8999"\}\]$/s);
+    expect(t1).toMatch(/^\[\{"id":0,.*\n\[[\d,]+ characters omitted: .*\]\n.*"row 8999"\}\]$/s);
     expect(t1?.length).toBeGreaterThan(90_000);
     expect(t1?.length).toBeLessThan(101_000);
   });
@@ -199,7 +199,7 @@ describe('run call', () => {
     });
     await collect(query);
     const { t1, t2 } = results(model.requests[2]);
-    expect(t1).toContain('of one result at most 500 tokens are given');
+    expect(t1).toContain('the limit per result is 500 tokens');
     expect(t1?.length).toBeLessThan(1_600);
     expect(t2).toBe('y'.repeat(150_000));
   });
@@ -260,7 +260,7 @@ describe('output replaced by a hook', () => {
       [
         textBlock('no'),
         textBlock('[Image]'),
-        textBlock('[Image: source: /saved/1.png] It is not shown: the call failed.'),
+        textBlock('[Image: source: /saved/1.png] Not shown: the call failed.'),
       ],
     ],
   ])('%s', async (_, value, isError, expected) => {

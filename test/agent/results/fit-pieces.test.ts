@@ -14,7 +14,7 @@ const block = (it: unknown) => ({ type: 'text', text: it });
 const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}`).join('\n');
 
 describe('texts', () => {
-  test('what fits passes as it is, and nothing is saved', async () => {
+  test('results within the limit are unchanged, and nothing is saved', async () => {
     const store = memoryStore();
     const source = sourceWith({ store, maxTokens: 10 });
     expect(await fitPieces([text('x'.repeat(20)), text('y'.repeat(20))], source)).toEqual([
@@ -24,7 +24,7 @@ describe('texts', () => {
     expect(store.files.size).toBe(0);
   });
 
-  test('what does not is whole in a file; the model is told where, how to go on, and both ends', async () => {
+  test('a result beyond the limit is saved to a file; the model receives the path and both ends', async () => {
     const store = memoryStore();
     const whole = lines(5_000);
     const [told, ...others] = await fitPieces([text(whole)], sourceWith({ store, maxTokens: 1_000 }));
@@ -32,14 +32,14 @@ describe('texts', () => {
     expect(told).toEqual(
       block(
         expect.stringMatching(
-          /^The result has 48,892 characters in 5,000 lines, about 12,223 tokens, and of one result at most 1,000 tokens are given\. All of it is in \/saved\/1\.txt: read it in parts, with Read and its offset and limit, or search it with Grep\. It begins and ends so:\nline 1\nline 2\n.*\[… 46,892 characters in between …\].*line 5000$/s,
+          /^The result has 48,892 characters in 5,000 lines, about 12,223 tokens, and the limit per result is 1,000 tokens\. It is saved in \/saved\/1\.txt: read it in parts with Read and its offset and limit, or search it with Grep\. Its beginning and end:\nline 1\nline 2\n.*\[… 46,892 characters omitted …\].*line 5000$/s,
         ),
       ),
     );
     expect(saved(store, '/saved/1.txt')).toBe(whole);
   });
 
-  test('a tool that may say more says more', async () => {
+  test('a tool can set a higher limit', async () => {
     const meta = { 'anthropic/maxResultSizeChars': 400_000 };
     const whole = 'x'.repeat(400_000);
     expect(await fitPieces([text(whole)], sourceWith({}, meta))).toEqual([block(whole)]);
@@ -47,13 +47,13 @@ describe('texts', () => {
     expect(told).toEqual(
       block(
         expect.stringMatching(
-          /^The result has 400,001 characters in 1 line, and of one result at most 400,000 characters are given\. /,
+          /^The result has 400,001 characters in 1 line, and the limit per result is 400,000 characters\. /,
         ),
       ),
     );
   });
 
-  test('the largest go, as few as possible; the small ones stay where they are', async () => {
+  test('as few texts as possible are moved, the largest first; the others keep their places', async () => {
     const store = memoryStore();
     const big = 'b'.repeat(5_000);
     const pieces = [text('first'), text(big, '[Big]'), text('m'.repeat(1_000)), text('last')];
@@ -66,7 +66,7 @@ describe('texts', () => {
     expect(saved(store, '/saved/1.txt')).toBe(big);
   });
 
-  test('many small ones go from the end, to one file, each under its label', async () => {
+  test('many small texts are moved from the end to one file, each with its label', async () => {
     const store = memoryStore();
     const pieces = Array.from({ length: 100 }, (_, at) => text(`${at} `.padEnd(100, '.'), `[${at}]`));
     const blocks = await fitPieces(pieces, sourceWith({ store, maxTokens: 1_000 }));
@@ -81,7 +81,7 @@ describe('texts', () => {
     expect(file.at(-1)).toBe(`[99] ${'99 '.padEnd(100, '.')}`);
   });
 
-  test('what went is never left without a word about it, however nearly the rest fills the room', async () => {
+  test('moved texts always have a summary, even if the rest nearly fills the limit', async () => {
     const pieces = [text('a'.repeat(3_960)), text('b'.repeat(3_964))];
     const blocks = await fitPieces(pieces, sourceWith({ maxTokens: 1_000 }));
     expect(blocks).toEqual([
@@ -89,11 +89,11 @@ describe('texts', () => {
     ]);
   });
 
-  test('what is too long for one file is in several', async () => {
+  test('a text that is too long for one file is split', async () => {
     const store = memoryStore();
     const whole = `${'x'.repeat(9_999_999)}\n${'y'.repeat(100)}`;
     const [told] = await fitPieces([text(whole)], sourceWith({ store }));
-    expect(told).toEqual(block(expect.stringContaining('All of it is in /saved/1.txt, then /saved/2.txt: ')));
+    expect(told).toEqual(block(expect.stringContaining('It is saved in /saved/1.txt, then /saved/2.txt: ')));
     expect([...store.files.values()].join('') === whole).toBe(true);
   });
 
@@ -113,7 +113,7 @@ describe('texts', () => {
     }
   });
 
-  test('JSON in one line gets lines in the file, so that it can be read in parts', async () => {
+  test('JSON on one line is indented in the file, so that it can be read in parts', async () => {
     const store = memoryStore();
     const value = { rows: Array.from({ length: 3_000 }, (_, id) => ({ id })), total: 1.5 };
     const [told] = await fitPieces([text(JSON.stringify(value))], sourceWith({ store, maxTokens: 1_000 }));
@@ -123,7 +123,7 @@ describe('texts', () => {
     expect(told).toEqual(block(expect.stringContaining('in 9,005 lines')));
   });
 
-  test('a NUL does not make a file of text a binary one', async () => {
+  test('a NUL character does not make the file binary', async () => {
     const store = memoryStore();
     await fitPieces([text(`\0${'x'.repeat(5_000)}`)], sourceWith({ store, maxTokens: 1_000 }));
     expect(saved(store, '/saved/1.txt')).toBe(`\u2400${'x'.repeat(5_000)}`);
@@ -145,16 +145,14 @@ describe('without a file', () => {
     );
     expect(others).toEqual([]);
     const said = (told as { text: string }).text;
-    expect(said).toMatch(
-      /^\[Doc\] begin x+\n\[5,998 characters were left out here: the result has 9,998 characters/,
-    );
+    expect(said).toMatch(/^\[Doc\] begin x+\n\[5,998 characters omitted: the result has 9,998 characters/);
     expect(said).toContain(
-      `at most 1,000 tokens are given${ending}. If they matter, ask the tool for less at a time.]\nx`,
+      `the limit per result is 1,000 tokens${ending}. To see them, request less data per call.]\nx`,
     );
     expect(said).toMatch(/x end$/);
   });
 
-  test('what stays beside it counts', async () => {
+  test('the texts that stay count toward the limit', async () => {
     const pieces = [text('y'.repeat(2_000)), text(whole)];
     const source = sourceWith({ maxTokens: 1_000, hasFiles: false });
     const blocks = (await fitPieces(pieces, source)) as { text: string }[];
@@ -167,7 +165,7 @@ describe('without a file', () => {
 describe('images', () => {
   const named = (name: string) => block(`[Image: source: /${name}.png]`);
 
-  test('those that fit are shown beside their texts, the others are named', async () => {
+  test('images within the limit are shown, the others are replaced by their paths', async () => {
     const [a, b, c] = [image('a'), image('b'), image('c')];
     expect(await fitPieces([a, text('t'), b, c], sourceWith({ maxTokens: 3_300 }))).toEqual([
       a.image,
@@ -175,16 +173,16 @@ describe('images', () => {
       block('t'),
       b.image,
       named('b'),
-      block('[Image: source: /c.png] It is not shown: the result has more images than fit.'),
+      block('[Image: source: /c.png] Not shown: the result has too many images.'),
     ]);
   });
 
-  test('one is shown however little room there is', async () => {
+  test('the first image is always shown', async () => {
     const one = image('a');
     expect(await fitPieces([one], sourceWith({ maxTokens: 100 }))).toEqual([one.image, named('a')]);
   });
 
-  test('a long text beside one goes, the image stays', async () => {
+  test('a long text beside an image is moved, the image stays', async () => {
     const one = image('a');
     const blocks = await fitPieces([text('x'.repeat(9_000)), one], sourceWith({ maxTokens: 2_000 }));
     expect(blocks).toEqual([
@@ -194,7 +192,7 @@ describe('images', () => {
     ]);
   });
 
-  test('at most twenty, and no more data than a request can hold', async () => {
+  test('at most twenty images, and not more data than a request accepts', async () => {
     const shown = async (pieces: Piece[]) =>
       (await fitPieces(pieces, sourceWith({ maxTokens: 1_000_000 }))).filter(({ type }) => type === 'image')
         .length;
@@ -202,7 +200,7 @@ describe('images', () => {
     expect(await shown(Array.from({ length: 5 }, (_, at) => image(`${at}`, 4_000_000)))).toBe(2);
   });
 
-  test('the names of thousands are limited like any text', async () => {
+  test('the paths of thousands of images are limited like any text', async () => {
     const store = memoryStore();
     const pieces = Array.from({ length: 5_000 }, (_, at) => image(`${at}`));
     const blocks = await fitPieces(pieces, sourceWith({ store, maxTokens: 2_000 }));

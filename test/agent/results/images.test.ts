@@ -3,7 +3,7 @@ import { checkImage } from '../../../src/agent/results/images.ts';
 import { PNG } from './sources.ts';
 
 describe('checkImage', () => {
-  /** An image of that size, as far as anybody looks. */
+  /** A minimal image of that size. */
   const IMAGES = {
     png: (width: number, height: number) => {
       const bytes = Buffer.from(PNG);
@@ -64,13 +64,16 @@ describe('checkImage', () => {
     ['the beginning of a png', PNG.subarray(0, 20)],
     ['a png without a width', IMAGES.png(0, 5)],
     ['the beginning of a jpeg', Buffer.from([0xff, 0xd8, 0xff, 0xe0])],
-    ['a jpeg that loses its way', Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 2, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7])],
+    [
+      'a jpeg with an invalid segment',
+      Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 2, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7]),
+    ],
     ['a webp of another kind', webp('JUNK')],
-  ])('%s is nothing to look at', (_, bytes) => {
+  ])('%s is not an image', (_, bytes) => {
     expect(checkImage(bytes)).toEqual({ kind: 'none' });
   });
 
-  test('more bytes than a model takes are too many', () => {
+  test('an image with more bytes than the limit is too large', () => {
     const bytes = Buffer.concat([PNG, Buffer.alloc(3_750_001 - PNG.length)]);
     expect(checkImage(bytes.subarray(0, 3_750_000)).kind).toBe('image');
     expect(checkImage(bytes)).toEqual({
@@ -81,7 +84,7 @@ describe('checkImage', () => {
   });
 });
 
-describe('is whole image', () => {
+describe('truncated images', () => {
   /** The jpeg has two scans, with a table between them and an escaped `ff` in the first. */
   const IMAGES = {
     png: PNG,
@@ -94,7 +97,7 @@ describe('is whole image', () => {
   };
 
   test.each(Object.entries(IMAGES))(
-    'a %s is shown when it is whole, and none of its beginnings is',
+    'a complete %s is accepted, and every truncated one is rejected',
     (name, whole) => {
       expect(checkImage(whole)).toEqual({ kind: 'image', type: `image/${name}` });
       const shown = whole
@@ -105,11 +108,11 @@ describe('is whole image', () => {
     },
   );
 
-  test.each(Object.entries(IMAGES))('bytes after the end of a %s do no harm', (_, whole) => {
+  test.each(Object.entries(IMAGES))('bytes after the end of a %s are allowed', (_, whole) => {
     expect(checkImage(Buffer.concat([whole, Buffer.from('\r\n and more')])).kind).toBe('image');
   });
 
-  test('the end of a small picture in the head of a jpeg is not the end of the large one', () => {
+  test('the end of a thumbnail in a JPEG header is not the end of the image', () => {
     const { jpeg } = IMAGES;
     const head = Buffer.from([0xff, 0xe1, 0, 2 + jpeg.length]);
     const whole = Buffer.concat([jpeg.subarray(0, 2), head, jpeg, jpeg.subarray(2)]);
@@ -122,7 +125,7 @@ describe('is whole image', () => {
     ['a webp that says it has no length', Buffer.from(IMAGES.webp).fill(0, 4, 8)],
     ['a webp whose chunk is longer than itself', Buffer.from(IMAGES.webp).fill(0x7f, 16, 20)],
     ['a gif with a block of no known kind', Buffer.from(IMAGES.gif).fill(0x55, 19, 20)],
-  ])('%s is cut off', (_, bytes) => {
+  ])('%s is truncated', (_, bytes) => {
     expect(checkImage(bytes).kind).toBe('truncated');
   });
 });

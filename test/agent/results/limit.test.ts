@@ -28,7 +28,7 @@ test.each([
   expect([headOf(text, size, unit), tailOf(text, size, unit)]).toEqual([head, tail]);
 });
 
-test('a head and a tail are parts of the text, in whole characters, and no larger than asked', () => {
+test('heads and tails are parts of the text, in whole characters, within the size', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.nat(20), (text, size) => {
       for (const part of [headOf(text, size, 'tokens'), tailOf(text, size, 'tokens')]) {

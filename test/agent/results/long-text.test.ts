@@ -20,7 +20,7 @@ describe('indent json', () => {
     expect(indentJson(given)).toBe(expected);
   });
 
-  test('it is the same JSON, and nothing is lost when it is put together again', () => {
+  test('indented JSON has the same value and the same tokens', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), (text) => {
         const indented = indentJson(text);
@@ -30,14 +30,14 @@ describe('indent json', () => {
     );
   });
 
-  test('no line begins with more than 24 blanks, however deep its value is', () => {
+  test('the indentation is at most 24 spaces', () => {
     const indented = indentJson('['.repeat(30) + ']'.repeat(30));
     const blanks = indented.split('\n').map((line) => line.search(/\S/));
     const down = Array.from({ length: 29 }, (_, depth) => Math.min(depth, 24));
     expect(blanks).toEqual([...down, 24, ...down.toReversed()]);
   });
 
-  test('deep nesting does not blow it up: what would grow too much stays as it is', () => {
+  test('JSON that would grow too much is returned unchanged', () => {
     const deep = '['.repeat(50_000) + ']'.repeat(50_000);
     const indented = indentJson(deep);
     expect(indented.length).toBeGreaterThan(deep.length * 20);
@@ -46,7 +46,7 @@ describe('indent json', () => {
     expect(indentJson(deeper) === deeper).toBe(true);
   });
 
-  test('what would take long stays as it is', () => {
+  test('a text that is too long is returned unchanged', () => {
     const long = JSON.stringify(Array.from({ length: 500_001 }, () => 1));
     expect(indentJson(long) === long).toBe(true);
     const shorter = `[${long.slice(5)}`;
@@ -66,7 +66,7 @@ describe('split text', () => {
     expect(splitText(text, longest)).toEqual(parts);
   });
 
-  test('the parts are the text, none is too long, and no character is torn', () => {
+  test('the parts form the text, none is too long, and no character is split', () => {
     const texts = fc.array(fc.oneof(fc.constant('\n'), fc.string({ unit: 'grapheme' })));
     fc.assert(
       fc.property(texts, fc.integer({ min: 2, max: 9 }), (lines, longest) => {

@@ -6,7 +6,7 @@ import { extensionOf } from '../../../src/agent/results/binary.ts';
 import { lastingStore, temporaryStore } from '../../../src/agent/results/result-files.ts';
 import { temporaryRoot } from '../transcript/sessions.ts';
 
-test('bytes are kept for their owner only, and the same ones once', async () => {
+test('files are readable by their owner only, and equal bytes are saved once', async () => {
   const directory = join(await temporaryRoot(), 'made', 'here');
   await using store = lastingStore(directory);
   const paths = await Promise.all(Array.from({ length: 20 }, () => store.save(Buffer.from('data'), '.txt')));
@@ -22,7 +22,7 @@ test('bytes are kept for their owner only, and the same ones once', async () => 
   );
 });
 
-test('a file that was changed meanwhile is put right', async () => {
+test('a file that was changed is overwritten', async () => {
   await using store = lastingStore(await temporaryRoot());
   const path = await store.save(Buffer.from('data'), '.txt');
   await writeFile(path, 'something else');
@@ -51,27 +51,27 @@ test.each([
   await store[Symbol.asyncDispose]();
   const left = await readdir(store.directory).catch(({ code }) => code);
   const paths = await Promise.all(saves);
-  await expect(store.save(Buffer.from('late'), '.txt')).rejects.toThrow('the session is over');
+  await expect(store.save(Buffer.from('late'), '.txt')).rejects.toThrow('the session has ended');
   expect(left).toEqual(
     kind === 'temporary' ? 'ENOENT' : expect.arrayContaining(paths.map((it) => basename(it))),
   );
 });
 
-test('temporary stores have names of their own, in the directory for them', () => {
+test('temporary stores have random names in the temporary directory', () => {
   const directories = [temporaryStore(), temporaryStore()].map(({ directory }) => directory);
   expect(new Set(directories).size).toBe(2);
   expect(directories.every((it) => /\/toolplane-[0-9a-f-]{36}$/.test(it))).toBe(true);
   expect(dirname(directories[0] as string).endsWith(tmpdir().split('/').at(-1) as string)).toBe(true);
 });
 
-test('the directory is known without links, also before it is there', async () => {
+test('symbolic links in the directory are resolved, also before it exists', async () => {
   const root = lastingStore(await temporaryRoot()).directory;
   await mkdir(join(root, 'real'));
   await symlink('real', join(root, 'link'));
   expect(lastingStore(join(root, 'link', 'a', 'b')).directory).toBe(join(root, 'real', 'a', 'b'));
 });
 
-test('what the disk refuses is told, and nothing half-written stays', async () => {
+test('a failed write is reported and leaves no partial file', async () => {
   const directory = await temporaryRoot();
   await writeFile(join(directory, 'file'), '');
   await expect(lastingStore(join(directory, 'file')).save(Buffer.from('x'), '.txt')).rejects.toMatchObject({

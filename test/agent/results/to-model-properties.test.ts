@@ -72,7 +72,7 @@ function tokensOf(told: ModelContent): number {
 }
 
 describe('whatever a server sends', () => {
-  test('the model gets what its interface takes, within the limit, and every time the same', async () => {
+  test('content is valid for the model API, within the limit, and deterministic', async () => {
     await fc.assert(
       fc.asyncProperty(result, policy, async (given, parts) => {
         const told = await toModel(given, sourceWith({ ...parts, store: memoryStore() }));
@@ -101,7 +101,7 @@ describe('whatever a server sends', () => {
     );
   });
 
-  test('a full disk loses no call', async () => {
+  test('a full disk does not fail a call', async () => {
     await fc.assert(
       fc.asyncProperty(result, async (given) => {
         const told = await toModel(given, sourceWith({ store: FULL, maxTokens: 200 }));
@@ -111,7 +111,7 @@ describe('whatever a server sends', () => {
     );
   });
 
-  test('no block goes without a trace: in the content, or in a file that is named there', async () => {
+  test('every block is in the content or in a file that the content names', async () => {
     const marked = fc.array(
       fc.constantFrom('text', 'image', 'audio', 'resource_link', 'resource', 'blob', 'odd', 'none'),
       { minLength: 1, maxLength: 40 },

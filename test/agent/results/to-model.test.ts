@@ -53,7 +53,7 @@ describe('to model', () => {
       { content: [{ ...png, data: 'AAAA' }] },
       [
         text(
-          '[Image from r] Binary content (image/png, 3 bytes) saved to /saved/1.png. It is not shown: the data is no image/png',
+          '[Image from r] Binary content (image/png, 3 bytes) saved to /saved/1.png. Not shown because the data is not image/png',
         ),
       ],
     ],
@@ -62,7 +62,7 @@ describe('to model', () => {
       { content: [{ ...png, data: PNG.subarray(0, 40).toString('base64') }] },
       [
         text(
-          '[Image from r] Binary content (image/png, 40 bytes) saved to /saved/1.png. It is not shown: the end of the image is missing',
+          '[Image from r] Binary content (image/png, 40 bytes) saved to /saved/1.png. Not shown because the image is truncated',
         ),
       ],
     ],
@@ -79,12 +79,12 @@ describe('to model', () => {
     [
       'data that is empty',
       { content: [{ type: 'audio', data: '' }] },
-      [text('[Audio from r] Binary content (application/octet-stream, 0 bytes): there is nothing in it')],
+      [text('[Audio from r] Binary content (application/octet-stream, 0 bytes): empty')],
     ],
     [
-      'data that is no base64',
+      'invalid base64',
       { content: [{ ...png, data: 'no!' }] },
-      [text('[Image from r] Data that is no base64 (image/png, 3 characters) saved to /saved/1.txt')],
+      [text('[Image from r] Invalid base64 data (image/png, 3 characters) saved to /saved/1.txt')],
     ],
     [
       'a blob is saved and named',
@@ -165,31 +165,31 @@ describe('to model', () => {
       expect(await toModel(result, sourceWith())).toEqual({ content: 'a\nb', isError: true });
     });
 
-    test('a failed result that says nothing is an unknown error', async () => {
+    test('a failed result without content is an unknown error', async () => {
       const result = { isError: true, content: [] };
       expect(await toModel(result, sourceWith())).toEqual({ content: 'Unknown error', isError: true });
     });
 
-    test('a failed result holds text only: its image is saved and named, its structure told', async () => {
+    test('a failed result is text only, with the path of its image and its structured content', async () => {
       const result = { isError: true, content: [text('no'), png], structuredContent: { n: 1 } };
-      const content = 'no\n[Image: source: /saved/1.png] It is not shown: the call failed.\n{"n":1}';
+      const content = 'no\n[Image: source: /saved/1.png] Not shown: the call failed.\n{"n":1}';
       expect(await toModel(result, sourceWith())).toEqual({ content, isError: true });
     });
 
-    test('a JSON-RPC error is its message', async () => {
+    test('a JSON-RPC error becomes its message', async () => {
       const expected = { content: 'no such thing', isError: true };
       const source = sourceWith();
       expect(await failureToModel({ code: -32602, message: 'no such thing' }, source)).toEqual(expected);
       expect(await failureToModel(new Error('no such thing'), source)).toEqual(expected);
     });
 
-    test('a message that is too long is no way around the limit', async () => {
+    test('the limit also applies to error messages', async () => {
       const { content } = await failureToModel(new Error('x'.repeat(200_000)), sourceWith());
       expect(content.length).toBeLessThan(4_000);
-      expect(content).toContain('All of it is in /saved/1.txt');
+      expect(content).toContain('It is saved in /saved/1.txt');
     });
 
-    test('data that cannot be saved is still named, and an image still shown', async () => {
+    test('data that cannot be saved is described, and an image is still shown', async () => {
       const result = { content: [png, { type: 'audio' as const, data: 'AAAA', mimeType: 'audio/wav' }] };
       const fault = 'ENOSPC: no space left on device, write';
       const said = text(`[Audio from r] Binary content (audio/wav, 3 bytes) could not be saved: ${fault}`);
@@ -197,15 +197,13 @@ describe('to model', () => {
       expect(await toModel(result, source)).toEqual({ content: [seen, said], isError: false });
     });
 
-    test('an image of a failed result that cannot be saved is not passed over', async () => {
+    test('an image of a failed result that cannot be saved is described', async () => {
       const { content } = await toModel({ isError: true, content: [png] }, sourceWith({ store: FULL }));
-      expect(content).toMatch(
-        /^\[Image that could not be saved: ENOSPC.*\] It is not shown: the call failed\.$/,
-      );
+      expect(content).toMatch(/^\[Image that could not be saved: ENOSPC.*\] Not shown: the call failed\.$/);
     });
   });
 
-  test('the contents of a resource are told as embedded ones are, within the same limit', async () => {
+  test('resource contents are converted like embedded resources, within the same limit', async () => {
     const store = memoryStore();
     const source = sourceWith({ store, maxTokens: 1_000 });
     const contents = [
@@ -277,12 +275,12 @@ describe('repeats', () => {
     expect(repetitionOf(structure)(text)).toBe(expected);
   });
 
-  test('what is nested too deeply to be compared is taken for different', () => {
+  test('content that is nested too deeply to be compared counts as different', () => {
     const text = '['.repeat(100_000) + ']'.repeat(100_000);
     expect(repetitionOf(JSON.parse(text))(text)).toBe(false);
   });
 
-  test('every item is gone through a few times, however many texts there are', () => {
+  test('the number of comparisons is linear in the number of texts', () => {
     let looks = 0;
     const items = Array.from({ length: 500 }, (_, id) => ({
       get id() {
@@ -296,7 +294,7 @@ describe('repeats', () => {
     expect(looks).toBeLessThan(10 * items.length);
   });
 
-  test('very long structured content is only compared with texts that equal one of its strings', () => {
+  test('very long structured content is compared by its strings only', () => {
     const rows = Array.from({ length: 200_000 }, (_, id) => ({ id, name: 'xxxx' }));
     const repeats = repetitionOf({ rows, note: 'done' });
     expect([repeats(JSON.stringify({ rows, note: 'done' })), repeats('done')]).toEqual([false, true]);

@@ -160,7 +160,7 @@ export class HeadTail {
   toString(): string {
     this.#trim();
     if (this.#leftOut === 0) return this.#head + this.#tail;
-    const note = `[${this.#leftOut} characters were left out here]`;
+    const note = `[${this.#leftOut} characters omitted]`;
     return `${this.#head}\n\n${note}\n\n${this.#tail}`.toWellFormed();
   }
 

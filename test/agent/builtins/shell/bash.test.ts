@@ -62,7 +62,7 @@ test('a shell that cannot be started is told', async () => {
 test('long output keeps its beginning and its end', async () => {
   const command = 'head -c 20000 /dev/zero | tr "\\0" a; head -c 20001 /dev/zero | tr "\\0" b';
   const { content } = await call(BASH, { command }, worldIn(directoryWith()));
-  const note = '\n\n[10001 characters were left out here]\n\n';
+  const note = '\n\n[10001 characters omitted]\n\n';
   expect(content).toBe(`${'a'.repeat(15_000)}${note}${'b'.repeat(15_000)}`);
 });
 

@@ -8,7 +8,7 @@ test('however a text is cut into pieces, its ends are kept and the rest is count
       const kept = new HeadTail(20);
       for (const piece of pieces) kept.push(piece);
       const text = pieces.join('');
-      const note = `\n\n[${text.length - 20} characters were left out here]\n\n`;
+      const note = `\n\n[${text.length - 20} characters omitted]\n\n`;
       const cut = text.slice(0, 10) + note + text.slice(-10);
       expect(String(kept)).toBe(text.length <= 20 ? text : cut.toWellFormed());
     }),
