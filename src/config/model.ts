@@ -1,14 +1,14 @@
 import type { ExternalServerEntry } from '../protocol/server-entry.ts';
 
-/** Where servers are configured, from the lowest precedence to the highest; `managed`, where it is, excludes all others. */
+/** Where servers are configured, lowest precedence first; a `managed` file excludes all other scopes. */
 export const SCOPES = ['connector', 'plugin', 'user', 'project', 'local', 'program', 'managed'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
 /**
- * Whether processes of servers of the scope start in a directory of their own. Such servers count in every project, and
- * programs load code from their working directory (`python -m`, `npx`, `node --import`), so a repository that nobody
- * approved must not be it. Servers of a project were approved with it; those of a program run where the program says.
+ * Whether servers of the scope run in a directory of their own. Such servers are active in every project, and programs
+ * load code from their working directory (`python -m`, `npx`, `node --import`), so it must not be a repository that the
+ * user has not approved. Servers of a project are approved with it; those of a program run in the program's directory.
  */
 export function hasOwnDirectory(scope: Scope): boolean {
   return OWN.has(scope);
@@ -16,127 +16,127 @@ export function hasOwnDirectory(scope: Scope): boolean {
 
 const OWN: ReadonlySet<Scope> = new Set(['connector', 'plugin', 'user', 'managed']);
 
-/** A place in a text, counted from 1. */
+/** A position in a text, counted from 1. */
 export type Position = { readonly line: number; readonly column: number };
 
-/** Something that was written and cannot be used, or only in part. It never shows a value that may be secret. */
+/** A problem in the configuration. It never contains a value that may be secret. */
 export type ConfigDiagnostic = {
-  /** An `error` means that something does not count; a `warning` that it does, and may not be what was meant. */
+  /** `error`: the value is ignored. `warning`: the value is used, but may not be what was intended. */
   readonly level: 'error' | 'warning';
   readonly scope: Scope;
-  /** Which file, flag or address. */
+  /** The file, flag or URL. */
   readonly label: string;
-  /** The way to what is wrong, such as `mcpServers.github.args`. */
+  /** The key path of the value, such as `mcpServers.github.args`. */
   readonly key?: string;
   readonly position?: Position;
-  /** One sentence without a full stop: what is wrong and what to do. */
+  /** One sentence without a full stop: the problem and the remedy. */
   readonly message: string;
-  /** No agent is started before it is mended: without it something would be allowed that somebody forbade. */
+  /** Prevents a start until it is fixed: ignoring the value could allow something that it forbids. */
   readonly isFatal?: true;
 };
 
-/** One entry as somebody wrote it: checked for its shape, not expanded. */
+/** A server entry as written: validated, but without variables substituted. */
 export type WrittenServer = {
   readonly name: string;
   readonly scope: Scope;
-  /** Which file, flag or address it stands in. */
+  /** The file, flag or URL that contains it. */
   readonly label: string;
-  /** The absolute path, if it stands in a file. */
+  /** The absolute path of the file, if it is in one. */
   readonly path?: string;
   readonly position?: Position;
-  /** The plugin or connector it comes with. */
+  /** The plugin or connector that provides it. */
   readonly owner?: string;
-  /** The value as parsed: what is approved is this. */
+  /** The value as parsed; approvals are for this value. */
   readonly raw: unknown;
-  /** Undefined if it is none; then `fault` says why. */
+  /** Undefined if the entry is invalid; `fault` has the reason. */
   readonly entry?: ExternalServerEntry;
-  /** The member of `raw` that turns it off, if one does. */
+  /** The member of `raw` that disables the server, if any. */
   readonly off?: 'disabled' | 'enabled';
   readonly fault?: ConfigDiagnostic;
 };
 
-/** One file, flag or address that may name servers, as it was found. */
+/** A file, flag or URL that may contain servers, and its content. */
 export type Source = {
   readonly scope: Scope;
   readonly label: string;
   readonly path?: string;
-  /** The name of the plugin, or of the connector. */
+  /** The name of the plugin or connector. */
   readonly owner?: string;
-  /** `unusable`: it is there and nothing of it can be read; `faults` says why. */
+  /** `unusable`: it exists, but cannot be read or parsed; `faults` has the reason. */
   readonly state: 'read' | 'absent' | 'unusable';
-  /** It was not looked at, since `--setting-sources` leaves its scope out. */
+  /** It was not read, because `--setting-sources` excludes its scope. */
   readonly leftOut?: true;
   readonly servers: readonly WrittenServer[];
   readonly faults: readonly ConfigDiagnostic[];
 };
 
-/** What a person has said about an entry that lies in a project. */
+/** The user's decision about an entry of a project. */
 export type Choice = 'approved' | 'rejected' | 'new' | 'changed';
 
-/** What became of the entry that has the name. Only `ready` ones are ever started. */
+/** The state of the entry that is used for a name. Only `ready` servers are started. */
 export type Verdict =
   | { readonly kind: 'ready' }
-  /** It lies in a project and nobody on this machine has approved it, or it changed since. */
+  /** It is in a project and is not approved, or has changed since it was approved. */
   | { readonly kind: 'pending'; readonly choice: 'new' | 'changed' }
   | { readonly kind: 'rejected' }
-  /** The policy of the machine forbids it; `rule` is what it says. */
+  /** A managed policy forbids it; `rule` names the rule. */
   | { readonly kind: 'blocked'; readonly rule: string }
-  /** It is turned off in settings, or by its own entry; `label` is where. */
+  /** Settings or its own entry disable it; `label` is the file. */
   | { readonly kind: 'disabled'; readonly label: string }
   | { readonly kind: 'broken'; readonly fault: ConfigDiagnostic };
 
-/** Why an entry does not count although it was written. */
+/** Why an entry is ignored. */
 export type IgnoreReason =
-  /** One of the same name stands higher. */
+  /** Another entry of the same name has higher precedence. */
   | 'shadowed'
-  /** It is not approved, so it takes no name from anybody. */
+  /** It is not approved, so it does not shadow other entries. */
   | 'pending'
   | 'rejected'
-  /** It leads where another one already does: connectors only. */
+  /** Another entry leads to the same server; only for connectors. */
   | 'duplicate'
-  /** Its name becomes the same as that of another for a model. */
+  /** Its name normalizes to the same identifier as another one. */
   | 'same-name'
-  /** `--strict-mcp-config`, or `--setting-sources` without its scope. */
+  /** `--strict-mcp-config` or `--setting-sources` excludes it. */
   | 'left-out'
-  /** There is a managed file, and this stands elsewhere. */
+  /** A managed file excludes all servers but its own. */
   | 'managed';
 
 export type IgnoredServer = {
   readonly written: WrittenServer;
   readonly why: IgnoreReason;
-  /** Which entry counts instead, if one does; a server in the program itself has none, and stands in no file. */
+  /** The entry that is used instead, if any. In-process servers have no entry. */
   readonly winner?: WrittenServer;
 };
 
-/** One name, the entry that has it, and all that were written for it as well. */
+/** A server name, the entry that is used for it, and the entries that are ignored. */
 export type ConfiguredServer = {
   readonly name: string;
   readonly written: WrittenServer;
   readonly verdict: Verdict;
-  /** The entry with what settings say of the server, still not expanded; undefined if it is broken. */
+  /** The entry with settings applied and variables not yet substituted; undefined if it is invalid. */
   readonly entry?: ExternalServerEntry;
-  /** What settings changed of the entry, each with its place, such as `trust` by `~/.toolplane/settings.json`. */
+  /** The members that settings override, each with its file, such as `trust` by `~/.toolplane/settings.json`. */
   readonly settled: readonly { readonly member: string; readonly label: string }[];
   /** Highest precedence first. */
   readonly lost: readonly IgnoredServer[];
 };
 
-/** Every name once, in the order of names; and what is wrong, each thing once. */
+/** Every server name once, sorted, and all problems, each once. */
 export type Merged = {
   readonly servers: readonly ConfiguredServer[];
-  /** Entries whose name nobody has, or a server in the program itself: they lost, and so did all others of the name. */
+  /** Ignored entries of names that no entry has, or that an in-process server has. */
   readonly lost: readonly IgnoredServer[];
   readonly faults: readonly ConfigDiagnostic[];
 };
 
-/** What settings say of servers by name, beside their entries; a later one beats an earlier one, member by member. */
+/** Settings for a server, by name; a later override takes precedence, member by member. */
 export type ServerOverride = {
   readonly name: string;
   readonly label: string;
   readonly scope: Scope;
-  /** The file it stands in. */
+  /** The file that contains it. */
   readonly path?: string;
-  /** It comes after other managed settings: what it excludes is added to what they do. */
+  /** It comes after other managed settings: its exclusions are added to theirs. */
   readonly isAdded?: true;
   readonly members: {
     readonly disabled?: boolean;

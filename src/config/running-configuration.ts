@@ -23,28 +23,28 @@ import type { Settings } from './settings/merge-settings.ts';
 import { refreshConnectors } from './sources/refresh-connectors.ts';
 import { ConfigWatcher } from './watch/config-watcher.ts';
 
-/** Who runs the servers. */
+/** The part of a session or host that runs the servers. */
 export type ConfigurationUser = {
-  /** The servers are these from now on. */
+  /** Called with all servers whenever the configuration changes. */
   configure(servers: Readonly<Record<string, ServerEntry>>, now: Configuration, before: Configuration): void;
-  /** Hears what a person may want to know; one line each. */
+  /** Called with one-line messages for the user. */
   note(text: string): void;
 };
 
 /** How a configuration is used. */
 export type Use = {
-  /** Keeps to some of the servers. */
+  /** Limits the servers to these names. */
   readonly only?: readonly string[];
-  /** `once`: what is saved later does not concern who runs it. */
+  /** `once`: later changes of the files are ignored. */
   readonly changes?: 'followed' | 'once';
 };
 
-/** A configuration in use: what is to be dialled, what its entries refer to, and, once it is followed, what changes. */
+/** A configuration in use: the servers to start, the values of their variables and, if followed, changes of the files. */
 export class RunningConfiguration implements Disposable {
   readonly #only: ReadonlySet<string> | undefined;
   readonly #isFollowed: boolean;
   readonly #runners = new Set<ConfigurationUser>();
-  /** Where entries that run came from: a server may be dialled again after its file has changed. */
+  /** The source of each entry in use: a server may reconnect after its file has changed. */
   readonly #handedOut = new WeakMap<object, WrittenServer>();
   #last: Configuration;
   #following: ConfigWatcher | undefined;
@@ -60,7 +60,7 @@ export class RunningConfiguration implements Disposable {
     return this.#following?.current ?? this.#last;
   }
 
-  /** Those that may be started, as written. */
+  /** The entries of servers that may be started, without variables substituted. */
   get servers(): Record<string, ServerEntry> {
     const { program } = this.current;
     const ready = inWrittenOrder(this.current).flatMap(({ name, verdict, entry, written }) => {
@@ -71,17 +71,17 @@ export class RunningConfiguration implements Disposable {
     return Object.fromEntries([...ready, ...Object.entries(program)]);
   }
 
-  /** The scope whose entry has the name; undefined if none has. */
+  /** The scope of the entry with the name; undefined if there is none. */
   scopeOf(name: string): Scope | undefined {
     return this.current.merged.servers.find((it) => it.name === name)?.written.scope;
   }
 
-  /** Those that may not be started, each with one sentence and what to do. */
+  /** The servers that may not be started, each with the reason and the remedy. */
   inactive(): InactiveServer[] {
     return inactiveServers(this.current).filter(({ name }) => this.#isSelected(name));
   }
 
-  /** Why a server is not there though somebody wrote its name; undefined if nobody did. */
+  /** Why a configured server is inactive; undefined if no entry has the name. */
   inactiveReason(name: string): string | undefined {
     return this.#isSelected(name) ? formatReason(serverRecord(this.current, name)) : undefined;
   }
@@ -90,13 +90,13 @@ export class RunningConfiguration implements Disposable {
     return this.#only?.has(name) ?? true;
   }
 
-  /** Puts in what an entry refers to; what it leads to then must be allowed, too. */
+  /** Substitutes the variables and secrets of an entry; throws if the policy forbids the result. */
   readonly expand = (server: string, entry: ServerEntry): ExpandedEntry => {
     const { context, policy } = this.current;
     const expanded = createExpander({
       env: entryVariables(this.current),
       secrets: () => fileSecretStore(join(context.home, 'secrets.json')),
-      // A catalogue from the network must not ask for our variables.
+      // Entries of a remote catalogue must not read local variables.
       literal: (name) => this.scopeOf(name) === 'connector',
     })(server, entry);
     const managed = managedSource(this.current.sources);
@@ -109,12 +109,12 @@ export class RunningConfiguration implements Disposable {
         ? undefined
         : policy.forbids(server, withSettingsEnv(expanded.entry, this.current));
     if (rule === undefined) return this.#placed(server, entry, expanded);
-    throw new HostError('bad-config', server, `the policy of this machine forbids it: ${rule}`, {
+    throw new HostError('bad-config', server, `blocked by policy: ${rule}`, {
       hasRun: 'no',
     });
   };
 
-  /** Adds where processes of the server run, if that is not where the session does. */
+  /** Adds the working directory of the server, if it is not the session's. */
   #placed(server: string, entry: ServerEntry, expanded: ExpandedEntry): ExpandedEntry {
     const { type } = expanded.entry;
     if (type === 'sdk' || type === 'ws-ide' || type === 'sse-ide') return expanded;
@@ -123,7 +123,7 @@ export class RunningConfiguration implements Disposable {
     return { ...expanded, ...isolateServer(written, expanded.entry, this.current) };
   }
 
-  /** The configured entry that an entry is; undefined if it is one that the program gave by itself. */
+  /** The configured source of an entry; undefined if the program passed the entry itself. */
   #writtenAs(server: string, entry: ServerEntry): WrittenServer | undefined {
     const known = this.#handedOut.get(entry);
     if (known !== undefined) return known;
@@ -131,7 +131,7 @@ export class RunningConfiguration implements Disposable {
     return own?.entry && isSameServer(own.entry, entry) ? own.written : undefined;
   }
 
-  /** Of servers that run, those that may not any more, since those who run the machine say something else now. */
+  /** The running servers that a changed managed policy forbids. */
   forbidden(
     before: Configuration,
     now: Configuration,
@@ -150,14 +150,14 @@ export class RunningConfiguration implements Disposable {
     }
   }
 
-  /** Whether the entry is the one that is configured, and not another of the name. */
+  /** Whether the entry is the configured one, and not another of the same name. */
   #isOwn(server: string, entry: ServerEntry): boolean {
     const { servers } = this;
     const own = Object.hasOwn(servers, server) ? servers[server] : undefined;
     return own !== undefined && isSameServer(own, entry);
   }
 
-  /** Has whoever runs the servers hear of everything that is saved from now on, until they dispose of what this gives. */
+  /** Reports changes of the files to the user of the configuration until the result is disposed. */
   follow({ configure, note }: ConfigurationUser): Disposable {
     const runner: ConfigurationUser = { configure, note };
     if (this.#isFollowed) {
@@ -171,7 +171,7 @@ export class RunningConfiguration implements Disposable {
     };
   }
 
-  /** Nobody hears of anything any more. */
+  /** Stops following changes. */
   [Symbol.dispose](): void {
     this.#runners.clear();
     this.#end();
@@ -183,10 +183,10 @@ export class RunningConfiguration implements Disposable {
       apply: (now, before) => this.#notify((runner) => runner.configure(this.servers, now, before)),
       note,
     });
-    // What was saved while nobody followed is news as well.
+    // Files may have changed while none of them was followed.
     if (this.#asking.signal.aborted) void following.refresh();
     this.#asking = new AbortController();
-    // Nobody waits for them; what they say is kept in files, and those are followed.
+    // Runs in the background: catalogues are cached in files, and those are followed.
     void refreshConnectors(this.#last, { signal: this.#asking.signal, note });
     return following;
   }
@@ -198,7 +198,7 @@ export class RunningConfiguration implements Disposable {
     this.#following = undefined;
   }
 
-  /** One that fails does not keep the others from hearing of it. */
+  /** Calls every user of the configuration, even if one throws, and then throws the first error. */
   #notify(one: (runner: ConfigurationUser) => void): void {
     const faults: unknown[] = [];
     for (const runner of this.#runners) {
@@ -212,16 +212,16 @@ export class RunningConfiguration implements Disposable {
   }
 }
 
-/** A server that is configured and may not be started. */
+/** A configured server that may not be started. */
 export type InactiveServer = {
   readonly name: string;
   readonly scope: Scope;
   readonly state: Exclude<Verdict['kind'], 'ready'>;
-  /** One sentence, and what to do. */
+  /** One sentence with the reason and the remedy. */
   readonly why: string;
 };
 
-/** Every name whose entry may not be started. */
+/** Every server whose entry may not be started. */
 export function inactiveServers(configuration: Configuration): InactiveServer[] {
   return configuration.merged.servers.flatMap(({ name, verdict, written: { scope } }) => {
     if (verdict.kind === 'ready') return [];
@@ -229,7 +229,7 @@ export function inactiveServers(configuration: Configuration): InactiveServer[] 
   });
 }
 
-/** The servers as people wrote them: file by file, the lowest first, and in each as it lists them. */
+/** The servers in the order of the files, lowest precedence first, and of the entries in each file. */
 export function inWrittenOrder({
   sources,
   merged,
@@ -282,7 +282,7 @@ export type ConfigurationOptions = {
   changes?: 'followed' | 'once';
 };
 
-/** A configuration as programs see it. */
+/** The public view of a configuration. */
 export function loadedConfiguration(configuration: Configuration, use: Use = {}): LoadedConfiguration {
   const running = new RunningConfiguration(configuration, use);
   return {
@@ -302,7 +302,7 @@ export function loadedConfiguration(configuration: Configuration, use: Use = {})
   };
 }
 
-/** The limits that settings set for all servers. */
+/** The timeouts in settings for all servers. */
 export function configuredTimeouts(configuration: LoadedConfiguration | undefined): {
   readonly connectTimeoutMs?: number;
   readonly callTimeoutMs?: number;
@@ -311,7 +311,7 @@ export function configuredTimeouts(configuration: LoadedConfiguration | undefine
   return sessionTimeouts(configuration?.running.current.settings.timeouts ?? {});
 }
 
-/** As hosts and sessions call them. */
+/** The timeouts under the option names of hosts and sessions. */
 export function sessionTimeouts({ connectMs, callMs, idleMs }: Settings['timeouts']) {
   return {
     ...(connectMs && { connectTimeoutMs: connectMs.value }),

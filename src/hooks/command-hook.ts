@@ -5,14 +5,14 @@ import { killOnDeath } from '../base/process/kill-on-death.ts';
 import { ProcessGroup } from '../base/process/process-group.ts';
 import type { CommandEnd, HookContext } from './run-hooks.ts';
 
-/** Output beyond this is dropped: a hook's word is short, and a runaway command must not fill the memory. */
+/** Output beyond this is dropped, so that a command cannot exhaust the memory. */
 const MAX_OUTPUT_BYTES = 1_000_000;
-/** What is in the pipes when the command has ended comes at once; who holds them open longer runs in the background. */
+/** Time to read the rest of the output after the exit; a background process may hold the pipes open longer. */
 const DRAIN_MS = 300;
 
 /**
- * Runs hook commands in the shell, each in its own process group, which ends as a whole when it is cut off. A command
- * is over when its shell is: what it left in the background is its own affair.
+ * Runs hook commands in the shell, each in its own process group, which is killed as a whole on abort. A command is
+ * complete when its shell exits; its background processes keep running.
  */
 export function spawnShell(surroundings: {
   readonly cwd: string;
@@ -32,7 +32,7 @@ export function spawnShell(surroundings: {
         output[name] = (output[name] + text).slice(0, MAX_OUTPUT_BYTES);
       });
     }
-    // A command that does not read its input closes the pipe: that is its own affair.
+    // A command may exit or close its input without reading it.
     child.stdin.on('error', () => {});
     child.stdin.end(stdin);
     const kill = () => killGroup(child.pid);
@@ -44,7 +44,7 @@ export function spawnShell(surroundings: {
     } finally {
       signal.removeEventListener('abort', kill);
       release?.();
-      letGo(child);
+      detachOutput(child);
     }
   };
 }
@@ -60,8 +60,8 @@ async function endOf(child: ChildProcessWithoutNullStreams): Promise<number | nu
   return code;
 }
 
-/** What was left running may write on, heard by nobody: closing its pipes would kill it. */
-function letGo(child: ChildProcessWithoutNullStreams): void {
+/** Discards further output of background processes: closing the pipes would kill them. */
+function detachOutput(child: ChildProcessWithoutNullStreams): void {
   for (const pipe of [child.stdout, child.stderr]) {
     pipe.removeAllListeners('data').resume();
     (pipe as unknown as Socket).unref();

@@ -2,34 +2,34 @@ import { isRecord } from '../base/json-value.ts';
 import { isPermissionUpdate } from '../permissions/ask.ts';
 import type { PermissionUpdate } from '../protocol/permission.ts';
 
-/** What hooks want; `deny` is "block" for events that are not about a tool. */
+/** The effect of hooks; `deny` means "block" for events without a tool. */
 export type HookEffect = {
   readonly decision?: 'allow' | 'ask' | 'deny';
   readonly reason?: string;
   readonly updatedInput?: Readonly<Record<string, unknown>>;
   readonly updatedPermissions?: readonly PermissionUpdate[];
-  /** In a box, since a result may be replaced by anything. */
+  /** Wrapped, because the replacement may be any value. */
   readonly updatedOutput?: { readonly value: unknown };
   readonly elicitation?: { readonly action: string; readonly content?: unknown };
   readonly additionalContext?: string;
   readonly systemMessage?: string;
-  /** With a denial of a permission: the turn is to end as well. */
+  /** Ends the turn as well; only with a denied permission. */
   readonly interrupt?: true;
-  /** The agent is to stop altogether, and why. */
+  /** Stops the agent; the value is the reason. */
   readonly stop?: string;
 };
 
-/** Reads what a hook answered; throws for what is no answer, which counts as the hook's failure. */
+/** Parses the output of a hook; throws if it is invalid, which counts as a failure of the hook. */
 export function readHookOutput(output: unknown): HookEffect {
   if (output === undefined || output === null) return {};
-  if (!isRecord(output)) throw new Error('the hook answered something that is not an object');
+  if (!isRecord(output)) throw new Error('the output of the hook is not an object');
   if (output.async === true) return {};
   const specific = output.hookSpecificOutput ?? {};
   if (!isRecord(specific)) throw new Error('hookSpecificOutput is not an object');
   const request = specific.decision ?? {};
   if (!isRecord(request)) throw new Error('hookSpecificOutput.decision is not an object');
 
-  const decision = word(specific.permissionDecision ?? request.behavior ?? output.decision);
+  const decision = parseDecision(specific.permissionDecision ?? request.behavior ?? output.decision);
   const reason = text(specific.permissionDecisionReason ?? request.message ?? output.reason);
   const updatedInput = specific.updatedInput ?? request.updatedInput ?? undefined;
   if (updatedInput !== undefined && !isRecord(updatedInput)) throw new Error('updatedInput is not an object');
@@ -56,7 +56,7 @@ export function readHookOutput(output: unknown): HookEffect {
   };
 }
 
-/** All effects as one: deny beats ask beats allow, the last replacement in order wins, texts are put together. */
+/** Merges effects: deny overrides ask, ask overrides allow, the last replacement wins, and texts are joined. */
 export function mergeEffects(effects: readonly HookEffect[]): HookEffect {
   const decision = (['deny', 'ask', 'allow'] as const).find((it) =>
     effects.some((one) => one.decision === it),
@@ -93,14 +93,14 @@ function joined(
   return texts.length > 0 ? texts.join('\n') : undefined;
 }
 
-function word(value: unknown): HookEffect['decision'] {
+function parseDecision(value: unknown): HookEffect['decision'] {
   if (value === undefined || value === null || value === 'defer') return undefined;
-  const found = typeof value === 'string' && Object.hasOwn(WORDS, value) ? WORDS[value] : undefined;
-  if (!found) throw new Error(`the hook's decision ${JSON.stringify(value)} is none: allow, ask or deny`);
+  const found = typeof value === 'string' && Object.hasOwn(DECISIONS, value) ? DECISIONS[value] : undefined;
+  if (!found) throw new Error(`the hook's decision ${JSON.stringify(value)} is not one of allow, ask, deny`);
   return found;
 }
 
-const WORDS: Readonly<Record<string, 'allow' | 'ask' | 'deny'>> = {
+const DECISIONS: Readonly<Record<string, 'allow' | 'ask' | 'deny'>> = {
   allow: 'allow',
   approve: 'allow',
   ask: 'ask',

@@ -3,13 +3,13 @@ import { aliasesOf } from '../pool/unique-names.ts';
 import type { HookEvent, HookInput, McpServerProvenance } from '../protocol/hook.ts';
 import { isMcpToolName, mcpToolName, normalizeName, writtenToolName } from '../protocol/tool-name.ts';
 
-/** A hook as the host knows it: when it runs, and how it is reached. */
+/** A registered hook: when it runs, and what it runs. */
 export type RegisteredHook = {
   readonly event: HookEvent;
-  /** Empty or `*`: always. Plain names between `|`: exactly those. Anything else: a regular expression, found anywhere. */
+  /** Empty or `*`: always. Names separated by `|`: exactly those. Anything else: an unanchored regular expression. */
   readonly matcher?: string;
   readonly timeoutMs?: number;
-  /** Overrules the event's failure policy. */
+  /** Overrides the event's failure policy. */
   readonly onFailure?: OnFailure;
   readonly target:
     | { readonly kind: 'callback'; readonly id: string }
@@ -17,9 +17,9 @@ export type RegisteredHook = {
 };
 
 /**
- * The hooks that run for what happened, in the order in which they were registered. A server's tool is matched by its
- * alias and by its full name `mcp__server__tool`, normalized or as the server writes it, as in permission rules: a hook
- * keeps running when another server takes the name, and a name that two servers could mean runs it for both.
+ * The hooks that run for an event, in the order of registration. An MCP tool is matched by its alias and by its full name
+ * `mcp__server__tool`, normalized or as the server writes it, as in permission rules: a hook still runs if another server
+ * takes the name, and a name that two servers could mean runs it for both.
  */
 export function matchingHooks(hooks: readonly RegisteredHook[], input: HookInput): RegisteredHook[] {
   const subjects = matchedNames(input);
@@ -30,14 +30,14 @@ export function matchingHooks(hooks: readonly RegisteredHook[], input: HookInput
   );
 }
 
-/** Why a matcher is no regular expression; its hooks run always, since a guard had better run too often. */
+/** Why a matcher is not a valid regular expression. Its hooks always run, because they may be guards. */
 export function matcherFault(matcher: string): string | undefined {
   if (isEverything(matcher) || isNames(matcher)) return undefined;
   const compiled = compilePattern(matcher);
   return typeof compiled === 'string' ? compiled : undefined;
 }
 
-/** The names a matcher is compared with; undefined for events without any, which run all their hooks. */
+/** The names that a matcher is compared with; undefined for events without names, which run all their hooks. */
 function matchedNames(input: HookInput): readonly string[] | undefined {
   const member = SUBJECTS[input.hook_event_name];
   const value = member === undefined ? undefined : (input as Record<string, unknown>)[member];
@@ -73,7 +73,7 @@ function matches(matcher: string, subject: string): boolean {
   return typeof pattern === 'string' || pattern.test(subject);
 }
 
-/** Names of servers' tools may be written as the server gives them: `mcp__my server__read` is `mcp__my_server__read`. */
+/** MCP tool names may be written without normalization: `mcp__my server__read` is `mcp__my_server__read`. */
 function isNamed(name: string, subject: string): boolean {
   return name === subject || (isMcpToolName(name) && normalizeName(name) === subject);
 }
@@ -86,41 +86,41 @@ function isNames(matcher: string): boolean {
   return /^[\w\s|-]+$/.test(matcher);
 }
 
-/** What a failed hook does to what it was called for: nothing, or stops it. */
+/** Whether the action continues or is blocked when a hook fails. */
 export type OnFailure = 'continue' | 'block';
 
 /**
- * What it means that a hook failed: threw, timed out, was cut off, exited with another code than 0 or 2, or answered
- * something that is no answer. Events that guard an action fail closed, since a broken guard must not open the door;
- * events that only tell of something, or whose "no" would keep an agent from ever ending, fail open.
+ * The consequence of a failed hook: it threw, timed out, was aborted, exited with a code other than 0 and 2, or returned
+ * invalid output. Events that guard an action fail closed; events that only report, or whose denial would keep an agent
+ * running forever, fail open.
  */
 export function onFailure(event: HookEvent, chosen?: OnFailure): OnFailure {
   return chosen ?? FAILURE_POLICY[event];
 }
 
-/** The policy of every event, for `onFailure` and for the documentation. */
+/** The failure policy of every event; also shown in the documentation. */
 export const FAILURE_POLICY: Readonly<Record<HookEvent, OnFailure>> = {
-  // An action waits for the hook's word: no word, no action.
+  // The hook guards an action.
   PreToolUse: 'block',
   PermissionRequest: 'block',
   UserPromptSubmit: 'block',
   UserPromptExpansion: 'block',
   PreModelSwitch: 'block',
   ConfigChange: 'block',
-  // What a person typed for a server leaves only if the hook could look at it.
+  // The hook guards what the user sends to a server.
   Elicitation: 'block',
   ElicitationResult: 'block',
-  // "No" means "go on": a broken hook would keep the agent running for ever.
+  // A denial means "continue": a failing hook would keep the agent running forever.
   Stop: 'continue',
   SubagentStop: 'continue',
   TeammateIdle: 'continue',
-  // "No" would leave a full window full, and the conversation stuck.
+  // A denial would leave the context window full and the conversation stuck.
   PreCompact: 'continue',
-  // The tool has run; its result belongs to the model whatever a hook does.
+  // The tool has run, and the model needs its result.
   PostToolUse: 'continue',
   PostToolUseFailure: 'continue',
   PostToolBatch: 'continue',
-  // These only tell.
+  // These events only report.
   Notification: 'continue',
   SessionStart: 'continue',
   SessionEnd: 'continue',

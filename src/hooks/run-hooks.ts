@@ -4,7 +4,7 @@ import { messageOf } from '../protocol/sdk-error.ts';
 import { type HookEffect, mergeEffects, readHookOutput } from './hook-effect.ts';
 import { matchingHooks, type OnFailure, onFailure, type RegisteredHook } from './match-hooks.ts';
 
-/** How hooks are reached; the signal says that an answer is no longer wanted. */
+/** Runs callbacks and commands of hooks; the signal aborts when the output is no longer needed. */
 export type HookContext = {
   readonly callback: (
     id: string,
@@ -15,14 +15,14 @@ export type HookContext = {
   readonly spawn: (command: string, stdin: string, signal: AbortSignal) => Promise<CommandEnd>;
 };
 
-/** A hook that failed, and what that did. */
+/** A failed hook and the consequence. */
 export type HookFailure = {
   readonly hook: RegisteredHook;
   readonly message: string;
   readonly consequence: OnFailure;
 };
 
-/** What all hooks together want, failures already turned into what their event's policy says. */
+/** The merged effect of all hooks; failures are included according to the policy of the event. */
 type HookOutcome = {
   readonly effect: HookEffect;
   readonly ran: number;
@@ -31,7 +31,7 @@ type HookOutcome = {
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-/** Runs the hooks for what happened, all at once, and merges their effects in the order of registration; never throws. */
+/** Runs the hooks of an event in parallel and merges their effects in the order of registration; never rejects. */
 export async function runHooks(
   hooks: readonly RegisteredHook[],
   input: HookInput,
@@ -70,7 +70,7 @@ async function reach(
   return commandOutput(hook.event, await context.spawn(target.command, JSON.stringify(input), signal));
 }
 
-/** Whatever the work does about its signal, the wait ends with the time-out or the abort. */
+/** Ends the wait at the timeout or abort, even if the work ignores its signal. */
 async function limited<T>(
   hook: RegisteredHook,
   signal: AbortSignal,
@@ -85,7 +85,7 @@ async function limited<T>(
   };
   const onAbort = () => end('interrupted while the hook ran');
   const limit = hook.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const timer = startTimer(limit, () => end(`no answer within ${limit} ms`));
+  const timer = startTimer(limit, () => end(`no output within ${limit} ms`));
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     return await Promise.race([work(controller.signal), cut]);
@@ -103,12 +103,14 @@ export type CommandEnd = {
   readonly stderr: string;
 };
 
-/** What a command said, as a callback would say it: 0 speaks on stdout, 2 blocks with stderr, all else has failed. */
+/** Converts the result of a command to hook output: 0 gives stdout, 2 blocks with stderr, other codes are failures. */
 function commandOutput(event: HookEvent, end: CommandEnd): unknown {
   const stderr = end.stderr.trim();
   if (end.code === 2) return { decision: 'block', reason: stderr || 'a hook command blocked this' };
   if (end.code !== 0) {
-    throw new Error(`the command ended with ${end.code ?? 'a signal'}${stderr === '' ? '' : `: ${stderr}`}`);
+    throw new Error(
+      `the command exited with ${end.code === null ? 'a signal' : `code ${end.code}`}${stderr === '' ? '' : `: ${stderr}`}`,
+    );
   }
   const stdout = end.stdout.trim();
   if (stdout.startsWith('{')) return JSON.parse(stdout);
@@ -116,7 +118,7 @@ function commandOutput(event: HookEvent, end: CommandEnd): unknown {
   return { hookSpecificOutput: { hookEventName: event, additionalContext: stdout } };
 }
 
-/** For other events a command's plain text is chatter. */
+/** The events for which plain text on stdout is context for the model; it is ignored for others. */
 const TEXT_IS_CONTEXT: ReadonlySet<HookEvent> = new Set([
   'UserPromptSubmit',
   'UserPromptExpansion',

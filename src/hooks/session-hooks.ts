@@ -3,20 +3,19 @@ import { truncate } from '../base/text/display-text.ts';
 import { type BaseHookInput, HOOK_EVENTS, type HookEvent, type HookInput } from '../protocol/hook.ts';
 import type { HookEffect } from './hook-effect.ts';
 import type { OnFailure, RegisteredHook } from './match-hooks.ts';
-
 import { type HookContext, type HookFailure, runHooks } from './run-hooks.ts';
 
-/** Members of one event, beside those that every event has. */
+/** The input fields of one event, without those of every event. */
 export type EventFields<Event extends HookEvent> = Omit<
   Extract<HookInput, { hook_event_name: Event }>,
   keyof BaseHookInput | 'hook_event_name'
 > &
   Partial<Pick<BaseHookInput, 'agent_id' | 'agent_type'>>;
 
-/** Words of hooks beyond this are cut: they stay in the conversation, and are paid for with every request. */
+/** Maximum length of texts of hooks, which become part of the conversation and of every request. */
 const MAX_REASON_LENGTH = 10_000;
 
-/** The hooks of one session. An event nobody listens to costs nothing. */
+/** The hooks of one session. */
 export class SessionHooks {
   #hooks: readonly RegisteredHook[];
   readonly #base: () => BaseHookInput;
@@ -29,7 +28,7 @@ export class SessionHooks {
     base(): BaseHookInput;
     readonly context: HookContext;
     onFailure(failure: HookFailure): void;
-    /** Hears what hooks want the person to know. */
+    /** Called with the `systemMessage` of hooks. */
     onMessage(message: string): void;
   }) {
     this.#hooks = [...options.hooks];
@@ -39,7 +38,7 @@ export class SessionHooks {
     this.#onMessage = (message) => options.onMessage(message);
   }
 
-  /** The callbacks of the program are these from now on; shell commands stay. */
+  /** Replaces the callbacks of the program; shell commands stay. */
   setCallbacks(callbacks: readonly RegisteredHook[]): void {
     const commands = this.#hooks.filter(({ target }) => target.kind === 'command');
     this.#hooks = [...commands, ...callbacks];
@@ -49,7 +48,7 @@ export class SessionHooks {
     return this.#hooks.some((hook) => hook.event === event);
   }
 
-  /** What all hooks for this want; nothing if there are none. Never rejects. */
+  /** Runs the hooks of an event; the effect is empty if there are none. Never rejects. */
   async run<Event extends HookEvent>(
     event: Event,
     fields: EventFields<Event>,
@@ -60,7 +59,7 @@ export class SessionHooks {
     const input = { ...this.#base(), hook_event_name: event, ...fields } as unknown as HookInput;
     const during = { signal, ...(toolUseId !== undefined && { toolUseId }) };
     const { effect, failures } = await runHooks(this.#hooks, input, this.#context, during);
-    // Whoever is no longer asked has not failed.
+    // A hook that was aborted has not failed.
     for (const failure of signal.aborted ? [] : failures) this.#onFailure(failure);
     if (effect.systemMessage !== undefined) this.#onMessage(effect.systemMessage);
     return {
@@ -73,7 +72,7 @@ export class SessionHooks {
   }
 }
 
-/** Reads `hooks` of `initialize`: callbacks of the program, by event; time-outs are in seconds. */
+/** Parses `hooks` of `initialize`: callbacks of the program, by event, with timeouts in seconds. */
 export function readCallbackHooks(value: unknown): RegisteredHook[] {
   if (!isRecord(value)) return [];
   return Object.entries(value).flatMap(([name, matchers]) => {

@@ -286,7 +286,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
 
 function changedTool({ server, tool, text }: ToolChange): CallRefusal {
   const args = [server, tool].map((it) => JSON.stringify(it)).join(', ');
-  const fault = `tool ${JSON.stringify(tool)} is not what was accepted: ${text}; nothing was sent. Accept it with accept(${args}), or create the host with changedTools: "allow"`;
+  const fault = `tool ${JSON.stringify(tool)} differs from the accepted definition: ${text}; nothing was sent. Accept it with accept(${args}), or create the host with changedTools: "allow"`;
   return { code: 'tool-changed', detail: fault };
 }
 

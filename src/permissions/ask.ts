@@ -6,37 +6,37 @@ import type { Reason } from './decide.ts';
 import type { ToolCall } from './match.ts';
 import { ruleText } from './rule.ts';
 
-/** What a person is shown. */
+/** A permission request that is shown to a person. */
 export type Question = {
   readonly call: ToolCall;
   readonly toolUseId: string;
-  /** What the tool is called where people read it. */
+  /** The name of the tool for people. */
   readonly displayName?: string;
   readonly reason: Reason;
-  /** What "always allow" would change. */
+  /** The changes that "always allow" makes. */
   readonly suggestions: readonly PermissionUpdate[];
-  /** Where an MCP tool comes from. */
+  /** The server of an MCP tool. */
   readonly provenance?: McpServerProvenance;
-  /** Which sub-agent calls; nobody is the lead. */
+  /** The sub-agent that makes the call; absent for the main agent. */
   readonly agentId?: string;
 };
 
-/** One way to reach a person: the terminal, `can_use_tool`, an inbox channel. */
+/** A way to ask a person: the terminal, `can_use_tool`, an inbox channel. */
 export type Asker = {
   readonly name: string;
-  /** What it gives is read as a stranger's word; the signal says that an answer is no longer wanted. */
+  /** The result is validated; the signal aborts when an answer is no longer needed. */
   readonly ask: (question: Question, signal: AbortSignal) => Promise<unknown>;
 };
 
-/** What came of a question; without `from` nobody answered and `result` is a denial. */
+/** The result of a question; without `from` there was no answer and `result` is a denial. */
 type Answered = {
   readonly result: PermissionResult;
   readonly from?: string;
-  /** Why the askers that failed did, in the order in which they failed. */
+  /** The errors of askers, in the order in which they occurred. */
   readonly failures: readonly { readonly asker: string; readonly message: string }[];
 };
 
-/** Asks everybody at once; the first well-formed answer wins. No answer from anybody, or an abort, is a denial. */
+/** Asks all askers at once; the first valid answer wins. No answer, or an abort, is a denial. */
 export async function askPeople(
   askers: readonly Asker[],
   question: Question,
@@ -78,7 +78,7 @@ async function askOne(
   }
 }
 
-const ABORTED = 'The question was withdrawn before anybody answered.';
+const ABORTED = 'The permission request was cancelled before it was answered.';
 
 function noAnswerMessage(
   question: Question,
@@ -95,7 +95,7 @@ function noAnswerMessage(
   return `Permission required, but no approval could be requested (${each}).`;
 }
 
-/** No other rule overrides an ask rule, or a deny rule that cannot be checked. */
+/** What would allow the call. No other rule overrides an ask rule, or a deny rule that cannot be checked. */
 function whatWouldAllow({ reason, suggestions }: Question): string[] {
   if (reason.rule) return [reason.text];
   if (reason.changed)
@@ -115,7 +115,7 @@ function denied(message: string): PermissionResult {
   return { behavior: 'deny', message };
 }
 
-/** Reads what somebody answered; anything not wholly well-formed is no answer. */
+/** Validates an answer; undefined if any part of it is invalid. */
 function readAnswer(value: unknown): PermissionResult | undefined {
   if (!isRecord(value)) return undefined;
   if (value.behavior === 'deny') {
@@ -139,7 +139,7 @@ function readAnswer(value: unknown): PermissionResult | undefined {
   };
 }
 
-/** Whether a value from outside is a change to the rules. */
+/** Whether an external value is a valid permission update. */
 export function isPermissionUpdate(value: unknown): value is PermissionUpdate {
   if (!isRecord(value) || !DESTINATIONS.has(value.destination)) return false;
   switch (value.type) {

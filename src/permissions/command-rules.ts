@@ -56,7 +56,7 @@ export function allowingContents(
   return found.length > 0 && found.every((content) => content !== undefined) ? found : undefined;
 }
 
-/** Whether a deny or ask rule is about a command: for certain, possibly (with the reason for the doubt), or not at all. */
+/** Whether a deny or ask rule matches a command: certainly, possibly (with the reason for the doubt), or not at all. */
 export type CommandMatch =
   | { readonly kind: 'yes' | 'no' }
   | { readonly kind: 'maybe'; readonly reason: string };
@@ -121,7 +121,7 @@ type Analysis = {
 type PossibleText = {
   readonly pieces: readonly Piece[];
   readonly reason: string;
-  /** The program, where its word ends with known text: `x` for `$HOME/bin/x`. What the shell inserts there is no blank. */
+  /** The program, if its word ends with known text: `x` for `$HOME/bin/x`. The shell inserts no blank there. */
   readonly name: readonly Piece[] | undefined;
 };
 
@@ -157,7 +157,7 @@ const MAX_DEPTH = 10;
 const MAX_GLOBAL_OPTIONS = 12;
 const MAX_ENDS = 50;
 const MAX_VARIABLES = 20;
-/** Takes about half a second: a repository may bring many rules, and signals wait. */
+/** Takes about half a second. A repository may have many rules, and the event loop is blocked meanwhile. */
 const MAX_COMPARISONS = 20_000_000;
 
 /** Collects what the rules are compared with; gives up with a doubt beyond its limits. */
@@ -184,7 +184,7 @@ class Analyzer {
 
   /** A command, and whatever its words make it run. */
   #command(all: readonly ShellWord[], input: ShellCommand['input'], depth: number, isRun: boolean): void {
-    // A word of blanks only, such as an unquoted $IFS, is no word for the shell.
+    // The shell drops a word that consists of blanks, such as an unquoted $IFS.
     const start = all.findIndex((word) => word.value.trim() !== '' || hasGap(word));
     const words = all.slice(start);
     const [first] = words;
@@ -314,7 +314,7 @@ class Analyzer {
 
   #pattern(words: readonly ShellWord[], reason: string): void {
     if (reason === COMPUTED && !words.some(hasGap)) return;
-    // A word of blanks only, such as an unquoted $IFS, is no word for the program.
+    // The shell drops a word that consists of blanks, such as an unquoted $IFS.
     const [first, ...rest] = words.filter((word) => hasGap(word) || word.value.trim() !== '');
     if (!first) return;
     const tail = rest.flatMap((word) => [' ', ...word.pieces]);

@@ -2,7 +2,6 @@ import type { ToolAnnotations } from '../protocol/mcp.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { allowingRules, matchCall, matchesCall, namesTool, type ToolCall } from './match.ts';
 import { isInWorkspace, isProtectedPath, type Workspace } from './path.ts';
-
 import { type Rule, ruleText } from './rule.ts';
 import { editsFiles, subjectOf } from './subject.ts';
 
@@ -13,39 +12,39 @@ export type Situation = {
   readonly mode: PermissionMode;
   /** Whether the launch flag that `bypassPermissions` needs was given; without it that mode is `default`. */
   readonly bypassLaunched: boolean;
-  /** Whether a person vouched for the server; built-ins and in-process servers are trusted. */
+  /** Whether the user trusts the server; built-in tools and in-process servers are trusted. */
   readonly trusted: boolean;
   readonly annotations?: ToolAnnotations;
-  /** Why this call is not known to only read, though its tool says so and is trusted. */
+  /** Why this call may write, although its tool is trusted and marked read-only. */
   readonly doubt?: string;
-  /** The tool's definition says that a person must be there, whatever rules allow. */
+  /** The tool's definition requires user interaction, whatever rules allow. */
   readonly needsPerson?: boolean;
   /**
-   * The tool is not what was accepted: how, on one line, and how a person who is not here would accept it. One that is
-   * only new at its server is accepted by an allow rule that names it.
+   * The tool differs from the accepted one: `text` describes the difference on one line, `remedy` says how to accept it
+   * outside of the session. A tool that is only new at its server is accepted by an allow rule that names it.
    */
   readonly changed?: { readonly text: string; readonly remedy?: string; readonly isNew?: boolean };
   readonly workspace: Workspace;
 };
 
-/** Why a decision is as it is: the rule, mode or annotation it rests on, and a sentence for people. */
+/** The reason of a decision: the rule, mode or annotation, and a sentence for people. */
 export type Reason = {
   readonly rule?: Rule;
   readonly mode?: PermissionMode;
   readonly annotation?: 'readOnlyHint' | 'destructiveHint' | 'requiresUserInteraction';
-  /** The tool is not what was accepted, and `text` says how: whoever allows the call accepts it, be it a rule that names it. */
+  /** The tool differs from the accepted one, as `text` describes; allowing the call accepts the tool. */
   readonly changed?: { readonly remedy?: string };
   readonly text: string;
 };
 
-/** May the call run, must it not, or has a person to say. */
+/** Whether the call may run, must not run, or needs approval. */
 export type Decision = { readonly kind: 'allow' | 'deny' | 'ask'; readonly reason: Reason };
 
 /**
- * Deny rules, then ask rules, then allow rules, then the mode; annotations only relax, and only for trusted servers.
- * Bypassing skips a person's own ask rules, but neither a deny rule nor an ask rule of `policySettings` or
- * `serverPolicy`: those were made by somebody else than the one who bypasses. A tool that is not what was accepted is
- * asked about, whatever allows it; in mode `plan` it runs only if a rule allows it, since what it says of itself does not count.
+ * Checks deny rules, then ask rules, then allow rules, then the mode; annotations only relax, and only for trusted
+ * servers. Mode `bypassPermissions` skips the user's own ask rules, but neither deny rules nor ask rules of
+ * `policySettings` or `serverPolicy`, which other people made. A changed tool is always asked about, whatever allows it;
+ * in mode `plan` it runs only if a rule allows it, because its annotations are not trusted.
  */
 export function decide(situation: Situation): Decision {
   const decision = decideAsking(situation);
@@ -64,7 +63,7 @@ function decideAsking(situation: Situation): Decision {
 
   const denied = find('deny');
   if (denied) return byRule('deny', denied);
-  const mayAsk = (rule: Rule) => !bypassing || OTHERS.has(rule.source);
+  const mayAsk = (rule: Rule) => !bypassing || RULES_OF_OTHERS.has(rule.source);
   const asked = find('ask', mayAsk) ?? undecidedRule(situation, mayAsk);
   if (asked) return withChange('reason' in asked ? asked : byRule('ask', asked), situation);
   const allowing = allowingRules(rules, call, workspace);
@@ -72,17 +71,17 @@ function decideAsking(situation: Situation): Decision {
   const naming = situation.changed?.isNew ? find('allow', (rule) => namesTool(rule, call)) : undefined;
   if (situation.changed && !naming && !bypassing && !needsPlan) return askOfChange(situation);
   if (situation.needsPerson === true) {
-    const text = `${call.name} requires a person whenever it runs`;
+    const text = `${call.name} requires user interaction`;
     return withChange({ kind: 'ask', reason: { annotation: 'requiresUserInteraction', text } }, situation);
   }
   if (naming) return withChange(byRule('allow', naming), situation);
   if (allowing) return byRules(allowing);
   return bypassing
-    ? { kind: 'allow', reason: { mode: 'bypassPermissions', text: 'mode bypassPermissions asks nobody' } }
+    ? { kind: 'allow', reason: { mode: 'bypassPermissions', text: 'mode bypassPermissions does not ask' } }
     : byMode(situation);
 }
 
-/** A deny or ask rule that may be about a shell command, but cannot be compared with it for certain, asks. */
+/** Asks if a deny or ask rule may match a shell command, but cannot be compared with certainty. */
 function undecidedRule(
   { rules, call, workspace }: Situation,
   mayAsk: (rule: Rule) => boolean,
@@ -97,7 +96,7 @@ function undecidedRule(
   return undefined;
 }
 
-/** A person who is asked for another reason is shown the change as well. */
+/** Adds the change of the tool to a decision that has another reason. */
 function withChange({ kind, reason }: Decision, { changed }: Situation): Decision {
   if (!changed) return { kind, reason };
   const { text, remedy } = changed;
@@ -113,13 +112,13 @@ function askOfChange(situation: Situation): Decision {
     mode,
     ...(needsPerson === true && { annotation: 'requiresUserInteraction' }),
     text: situation.changed?.isNew
-      ? `${call.name} was not accepted yet`
-      : `${call.name} is not what was accepted`,
+      ? `${call.name} is not accepted yet`
+      : `${call.name} differs from the accepted definition`,
   };
   return withChange({ kind: 'ask', reason }, situation);
 }
 
-const OTHERS: ReadonlySet<string> = new Set(['policySettings', 'serverPolicy']);
+const RULES_OF_OTHERS: ReadonlySet<string> = new Set(['policySettings', 'serverPolicy']);
 
 function byRule(kind: Decision['kind'], rule: Rule): Decision {
   return { kind, reason: { rule, text: `${kind} rule "${ruleText(rule)}" of ${rule.source}` } };
@@ -142,12 +141,15 @@ function byMode(situation: Situation): Decision {
   const readOnly = isKnown && readOnlyHint === true && destructiveHint !== true;
 
   if (readOnly && !outside) {
-    return { kind: 'allow', reason: { mode, annotation: 'readOnlyHint', text: `${call.name} only reads` } };
+    return { kind: 'allow', reason: { mode, annotation: 'readOnlyHint', text: `${call.name} is read-only` } };
   }
   if (mode === 'plan' && !readOnly) {
     return {
       kind: 'deny',
-      reason: { mode, text: `mode plan runs only what is known to read: ${doubt ?? `${call.name} is not`}` },
+      reason: {
+        mode,
+        text: `mode plan runs only read-only tools: ${doubt ?? `${call.name} is not read-only`}`,
+      },
     };
   }
   if (outside) return { kind: 'ask', reason: { mode, text: `${path} is outside the workspace` } };
@@ -155,7 +157,7 @@ function byMode(situation: Situation): Decision {
     if (isProtectedPath(path, workspace)) {
       return {
         kind: 'ask',
-        reason: { mode, text: `${path} decides what runs later, so mode acceptEdits asks` },
+        reason: { mode, text: `${path} can cause code to run later, so mode acceptEdits asks` },
       };
     }
     return {
@@ -166,16 +168,16 @@ function byMode(situation: Situation): Decision {
   return { kind: 'ask', reason: { mode, ...whyAsk(situation) } };
 }
 
-/** A tool that does not say it is read-only is taken to be destructive, as MCP's default is. */
+/** A tool without annotations counts as destructive, which is the default of MCP. */
 function whyAsk({ call, trusted, annotations, mode, doubt }: Situation): Reason {
   const unlaunched = mode === 'bypassPermissions' ? ' (bypassPermissions was not enabled at launch)' : '';
   if (doubt !== undefined) return { annotation: 'readOnlyHint', text: doubt + unlaunched };
   if (annotations?.readOnlyHint === true && annotations.destructiveHint !== true) {
-    const text = `${call.name} says it only reads, but ${trusted ? 'that is not enough' : 'its server is not trusted'}`;
+    const text = `${call.name} is marked read-only, but ${trusted ? 'that is not enough' : 'its server is not trusted'}`;
     return { annotation: 'readOnlyHint', text: text + unlaunched };
   }
   if (annotations?.destructiveHint !== false) {
     return { annotation: 'destructiveHint', text: `${call.name} may be destructive${unlaunched}` };
   }
-  return { annotation: 'readOnlyHint', text: `${call.name} does not say that it only reads${unlaunched}` };
+  return { annotation: 'readOnlyHint', text: `${call.name} is not marked read-only${unlaunched}` };
 }

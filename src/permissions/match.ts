@@ -19,26 +19,26 @@ import { matchesPath, patternOf, type Workspace } from './path.ts';
 import { type Rule, ruleText } from './rule.ts';
 import { type Subject, speaksAbout, subjectOf } from './subject.ts';
 
-/** A tool as rules know it: the name the model sees, which may be an alias, and where an MCP tool comes from. */
+/** A tool for the comparison with rules: the name that the model sees, which may be an alias, and the server of an MCP tool. */
 export type ToolRef = {
   readonly name: string;
   /** The key of the server; always present for an MCP tool. */
   readonly server?: string;
   /** The tool's own name at that server. */
   readonly tool?: string;
-  /** The keys of all servers there are, whatever their state: what an allow rule could mean as well. */
+  /** The keys of all servers, whatever their state: an allow rule could mean any of them. */
   readonly servers?: readonly string[];
 };
 
-/** One call to be decided. */
+/** A tool call that needs a decision. */
 export type ToolCall = ToolRef & { readonly input: Readonly<Record<string, unknown>> };
 
-/** Whether the rule speaks about this call; what cannot be compared is not allowed, but is denied or asked about. */
+/** Whether the rule matches the call with certainty. */
 export function matchesCall(rule: Rule, call: ToolCall, workspace: Workspace): boolean {
   return matchCall(rule, call, workspace).kind === 'yes';
 }
 
-/** Like `matchesCall`, for deny and ask rules that cannot be compared with a shell command for certain. */
+/** Compares the rule with the call. A call without the compared argument is matched by deny and ask rules only. */
 export function matchCall(rule: Rule, call: ToolCall, workspace: Workspace): CommandMatch {
   if (!matchesTool(rule, call)) return { kind: 'no' };
   if (rule.content === undefined) return { kind: 'yes' };
@@ -73,7 +73,7 @@ export function matchesTool(rule: Rule, ref: ToolRef): boolean {
   return isAbout(rule, ref) && (rule.effect !== 'allow' || !couldMeanAnother(rule.tool, ref));
 }
 
-/** Whether the rule names this one tool in full, or by its alias: neither a server nor a pattern that includes it. */
+/** Whether the rule has the full name or the alias of this tool, not a server or a pattern that includes it. */
 export function namesTool({ tool, content }: Rule, { name, server, tool: own = '' }: ToolRef): boolean {
   if (content !== undefined) return false;
   return tool === name || (server !== undefined && normalizeName(tool) === mcpToolName(server, own));
@@ -86,7 +86,7 @@ function isAbout(rule: Rule, ref: ToolRef): boolean {
   }
   if (!isMcpToolName(rule.tool)) return false;
   const pattern = normalizePattern(rule.tool);
-  const server = serverName(ref.server);
+  const server = mcpServerRule(ref.server);
   const full = mcpToolName(ref.server, ref.tool ?? '');
   if (pattern === server || pattern === full) return true;
   if (rule.effect !== 'allow' && isAliasOf(rule.tool, ref.server, ref.tool ?? '')) return true;
@@ -96,13 +96,13 @@ function isAbout(rule: Rule, ref: ToolRef): boolean {
   return pattern.startsWith(prefix) && matchesWildcard(pattern, full);
 }
 
-/** An alias is nobody's but the tool's: it is made of where the tool comes from. */
+/** Whether an allow rule could mean a tool of another server. An alias is unique: it is derived from server and tool. */
 function couldMeanAnother(text: string, { name, server, tool = '', servers = [] }: ToolRef): boolean {
   if (server === undefined || hasServerWildcard(text)) return false;
   if (text === name && name !== mcpToolName(server, tool)) return false;
   const pattern = normalizePattern(text);
   for (const key of servers) {
-    const other = serverName(key);
+    const other = mcpServerRule(key);
     if (key !== server && (pattern === other || pattern.startsWith(`${other}__`))) return true;
   }
   return false;
@@ -110,10 +110,6 @@ function couldMeanAnother(text: string, { name, server, tool = '', servers = [] 
 
 function normalizePattern(text: string): string {
   return text.split('*').map(normalizeName).join('*');
-}
-
-function serverName(key: string): string {
-  return mcpServerRule(key);
 }
 
 function matchSubject(
@@ -126,7 +122,9 @@ function matchSubject(
     case 'word':
       return decided(matchesWildcard(content, subject.value));
     case 'path':
-      return decided(matchesPath(content, subject.value, allows ? withoutMadeLinks(workspace) : workspace));
+      return decided(
+        matchesPath(content, subject.value, allows ? withoutWorkspaceLinks(workspace) : workspace),
+      );
     case 'command':
       return allows
         ? decided(allowsCommand(content, subject.value))
@@ -134,8 +132,8 @@ function matchSubject(
   }
 }
 
-/** A link in the workspace must not widen what a rule allows: it may lead anywhere, and change. */
-function withoutMadeLinks(workspace: Workspace): Workspace {
+/** A symbolic link in the workspace must not extend what a rule allows: it may lead anywhere, and change. */
+function withoutWorkspaceLinks(workspace: Workspace): Workspace {
   return { ...workspace, links: workspace.links?.filter(({ isHome }) => isHome) ?? [] };
 }
 
@@ -143,10 +141,10 @@ function decided(matches: boolean): CommandMatch {
   return { kind: matches ? 'yes' : 'no' };
 }
 
-/** A deny rule that protects from nothing, most likely misspelt. */
+/** A deny rule without effect, probably misspelled. */
 type UnmatchedRule = { readonly rule: Rule; readonly message: string };
 
-/** Deny rules that are about no known tool; to be asked once the servers are connected, whose tools then count. */
+/** Deny rules that match no known tool; to be called when the servers are connected and their tools are known. */
 export function unmatchedDenyRules(rules: readonly Rule[], known: readonly ToolRef[]): UnmatchedRule[] {
   return rules
     .filter((rule) => rule.effect === 'deny' && !known.some((ref) => matchesTool(rule, ref)))
@@ -156,14 +154,14 @@ export function unmatchedDenyRules(rules: readonly Rule[], known: readonly ToolR
     }));
 }
 
-/** The rule that keeps a tool out of the pool altogether: a deny rule for the whole of it. */
+/** The rule that removes a tool from the pool: a deny rule for the whole tool. */
 export function removingRule(rules: readonly Rule[], ref: ToolRef): Rule | undefined {
   return rules.find((rule) => rule.effect === 'deny' && rule.content === undefined && matchesTool(rule, ref));
 }
 
 /**
- * The rules of a built-in tool that allow these inputs, as narrow as rules can be: this command, this path. Adding the
- * folder of a file to the workspace instead would open its neighbours too, and in mode `acceptEdits` for writing.
+ * The narrowest rules of a built-in tool that allow these inputs: this command, this path. Adding the directory of a file
+ * to the workspace instead would also allow its other files, and in mode `acceptEdits` writing to them.
  */
 export function narrowRules(
   toolName: string,

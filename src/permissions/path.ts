@@ -1,12 +1,12 @@
 import { ANY, matchesSequence } from '../base/text/patterns.ts';
 
-/** What paths are measured against; all absolute. Callers resolve links first: this is arithmetic on text. */
+/** The directories that paths are compared with; all absolute. Symbolic links must be resolved before. */
 export type Workspace = {
   readonly cwd: string;
   readonly home: string;
-  /** Directories added beside `cwd`. */
+  /** Additional directories. */
   readonly directories: readonly string[];
-  /** Where the paths that rules name lead, if that is elsewhere. */
+  /** The symbolic links in paths of rules. */
   readonly links?: readonly PathLink[];
 };
 
@@ -14,7 +14,7 @@ export type Workspace = {
 export type PathLink = {
   readonly from: string;
   readonly to: string;
-  /** Whether `from` is the home directory. Others may be made by whoever writes to the workspace. */
+  /** Whether `from` is the home directory. Other links may be created by anyone who can write to the workspace. */
   readonly isHome: boolean;
 };
 
@@ -45,17 +45,17 @@ export function isInWorkspace(path: string, workspace: Workspace): boolean {
 
 /**
  * Whether a pattern names the path or a directory above it. `./x` and `x/y` start at `cwd`, as does `/x`;
- * `//x` at the root, `~/x` at home; a pattern without a slash matches at any depth. `\*` and `\?` are no pattern.
+ * `//x` at the root, `~/x` at home; a pattern without a slash matches at any depth. `\*` and `\?` are literal.
  */
 export function matchesPath(pattern: string, path: string, workspace: Workspace): boolean {
   const names = segmentsOf(absolutePath(path, workspace));
   return formsOf(pattern, workspace).some((segments) => matchesSequence(segments, names, matchesSegment));
 }
 
-/** Searches compare each file with the same rules. */
+/** Cached, because searches compare each file with the same rules. */
 const FORMS = new WeakMap<Workspace, Map<string, readonly PathPattern[]>>();
 
-/** The pattern as written and for the real paths behind it; what is below a match matches too. */
+/** The pattern as written, and for the real paths behind symbolic links; descendants of a match match too. */
 function formsOf(pattern: string, workspace: Workspace): readonly PathPattern[] {
   const known = FORMS.get(workspace) ?? new Map<string, readonly PathPattern[]>();
   FORMS.set(workspace, known);
@@ -69,7 +69,7 @@ function formsOf(pattern: string, workspace: Workspace): readonly PathPattern[] 
   return forms;
 }
 
-/** The paths in a pattern that name no wildcard: up to the first wildcard, and with each `**` taken as no directory. */
+/** The paths before the first wildcard of a pattern, also with each `**` taken as no directory. */
 export function literalPrefixes(pattern: string, workspace: Workspace): string[] {
   const segments = compilePattern(pattern, workspace);
   const prefixes = [segments, segments.filter((segment) => segment !== ANY)].map((it) => {
@@ -79,10 +79,10 @@ export function literalPrefixes(pattern: string, workspace: Workspace): string[]
   return [...new Set(prefixes)];
 }
 
-/** The pattern that names this path and what is below it, wherever rules are read. */
+/** The pattern for this path and its descendants, independent of the workspace. */
 export function patternOf(path: string, workspace: Workspace): string {
   const pattern = `/${quoted(absolutePath(path, workspace))}`;
-  // Rules are trimmed, and a slash at the end says nothing: it keeps a blank that belongs to the name.
+  // Rules are trimmed: a trailing slash, which has no meaning, keeps a trailing blank of the name.
   return /\s$/.test(pattern) ? `${pattern}/` : pattern;
 }
 
@@ -99,16 +99,16 @@ function anchored(pattern: string, workspace: Workspace): string {
   return absolutePath(`./**/${trimmed}`, workspace);
 }
 
-/** `**` spans directories, `*` and `?` stay in one. */
+/** `**` matches across directories, `*` and `?` within one. */
 function compilePattern(pattern: string, workspace: Workspace): PathPattern {
   const literal = { ...workspace, cwd: quoted(workspace.cwd), home: quoted(workspace.home) };
   const segments: (Segment | typeof ANY)[] = segmentsOf(anchored(pattern, literal)).map(compileSegment);
-  // `/x/**` is what is below `x`, without `x` itself.
+  // `/x/**` matches descendants of `x`, but not `x` itself.
   if (segments.at(-1) === ANY) segments.push(ONE_STAR);
   return segments;
 }
 
-/** The pattern for the real paths of what it names below the link; undefined if it names nothing there for sure. */
+/** The pattern for real paths behind the link; undefined if the pattern does not lead through the link. */
 function rebased(segments: PathPattern, { from, to }: PathLink): [PathPattern] | undefined {
   let at = 0;
   for (const name of segmentsOf(from)) {
@@ -146,9 +146,9 @@ function matchesSegment(segment: Segment, name: string): boolean {
 }
 
 /**
- * Whether a shell, an editor, git, a package manager, a CI service or an agent runs or obeys the file without being told
- * to run this project. Mode `acceptEdits` does not cover such files. Sources and build files (`package.json`, `Makefile`)
- * are ordinary: they run when somebody builds the project.
+ * Whether a shell, an editor, git, a package manager, a CI service or an agent executes or obeys the file without a
+ * command to run this project. Mode `acceptEdits` does not cover such files. Sources and build files (`package.json`,
+ * `Makefile`) are not protected: they run when the project is built.
  */
 export function isProtectedPath(path: string, workspace: Workspace): boolean {
   const parts = absolutePath(path, workspace).split('/').map(asFileSystemsCompare);
@@ -170,7 +170,7 @@ function asFileSystemsCompare(name: string): string {
 
 const words = (text: string) => text.trim().split(/\s+/);
 
-/** Names of files, and of directories with all that is in them. */
+/** Names of files, and of directories including their content. */
 const NAMES: ReadonlySet<string> = new Set([
   // agents
   ...words('.claude .claude.json .toolplane .mcp.json .cursor .codex .gemini .windsurf'),
@@ -206,7 +206,7 @@ const NAMES: ReadonlySet<string> = new Set([
   ...words('appveyor.yml azure-pipelines.yml azure-pipelines.yaml bitbucket-pipelines.yml jenkinsfile'),
 ]);
 
-/** Directories and files that are protected only in a directory of that name. */
+/** Names that are protected only in a directory with the given name. */
 const FOLDERS_IN: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['.github', new Set(['workflows', 'actions'])],
   ['.gitea', new Set(['workflows', 'actions'])],

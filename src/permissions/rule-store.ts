@@ -6,44 +6,53 @@ import type {
 } from '../protocol/permission.ts';
 import { type Rule, type RuleDiagnostic, type RuleSource, ruleOf } from './rule.ts';
 
-/** All that is in force, each part with the place it was written in. */
+/** The active rules, modes and directories, each with its source. */
 export type RuleSet = {
   readonly rules: readonly Rule[];
   readonly modes: Readonly<Partial<Record<RuleSource, PermissionMode>>>;
   readonly directories: readonly { readonly path: string; readonly source: RuleSource }[];
 };
 
-/** Where "always allow" goes: in memory for a session, in files for settings. */
+/** Stores permission updates: in memory for a session, in files for settings. */
 export type RuleStore = {
   readonly current: () => RuleSet;
-  /** Settles once the change would survive as long as its destination promises; faulty rules come back unapplied. */
+  /** Resolves when the change is stored in its destination; returns the invalid rules, which are not applied. */
   readonly apply: (updates: readonly PermissionUpdate[]) => Promise<readonly RuleDiagnostic[]>;
-  /** Whether what goes there outlasts the session; nothing does by default. */
+  /** Whether changes of the destination outlast the session; by default none does. */
   readonly keeps?: (destination: PermissionUpdateDestination) => boolean;
 };
 
-/** Nothing said anywhere: everything that is not known to read is asked about. */
+/** No rules: every tool that is not read-only needs approval. */
 export const EMPTY_RULES: RuleSet = { rules: [], modes: {}, directories: [] };
 
-/** A store that forgets: every destination lasts as long as the object. */
+/** A store in memory: every destination lasts as long as the store. */
 export function memoryRuleStore(initial: RuleSet = EMPTY_RULES): RuleStore {
   let set = initial;
   return {
     current: () => set,
     apply: async (updates) => {
-      const diagnostics: RuleDiagnostic[] = [];
-      for (const update of updates) {
-        const applied = applyUpdate(set, update);
-        set = applied.set;
-        diagnostics.push(...applied.diagnostics);
-      }
-      return diagnostics;
+      const applied = applyUpdates(set, updates);
+      set = applied.set;
+      return applied.diagnostics;
     },
   };
 }
 
-/** The set after one change, which touches only its destination; rules that are none are left out and reported. */
-export function applyUpdate(
+/** Applies updates in order. Each changes only its destination; invalid rules are left out and reported. */
+export function applyUpdates(
+  initial: RuleSet,
+  updates: readonly PermissionUpdate[],
+): { readonly set: RuleSet; readonly diagnostics: readonly RuleDiagnostic[] } {
+  let set = initial;
+  const diagnostics = updates.flatMap((update) => {
+    const applied = applyUpdate(set, update);
+    set = applied.set;
+    return applied.diagnostics;
+  });
+  return { set, diagnostics };
+}
+
+function applyUpdate(
   set: RuleSet,
   update: PermissionUpdate,
 ): { readonly set: RuleSet; readonly diagnostics: readonly RuleDiagnostic[] } {
@@ -67,13 +76,13 @@ export function applyUpdate(
   }
 }
 
-/** The mode in force: the most particular place that names one. */
+/** The active mode: that of the source with the highest precedence. */
 export function modeOf(set: RuleSet): PermissionMode {
-  const place = BY_PARTICULARITY.find((source) => set.modes[source] !== undefined);
-  return (place && set.modes[place]) ?? 'default';
+  const source = BY_PRECEDENCE.find((source) => set.modes[source] !== undefined);
+  return (source && set.modes[source]) ?? 'default';
 }
 
-const BY_PARTICULARITY: readonly RuleSource[] = [
+const BY_PRECEDENCE: readonly RuleSource[] = [
   'policySettings',
   'session',
   'cliArg',
@@ -90,7 +99,7 @@ function applyRules(
   const parsed = update.rules.map((value) => ruleOf(value, update.behavior, source));
   const given = parsed.flatMap((it) => (it.ok ? [it.rule] : []));
   const diagnostics = parsed.flatMap((it) => (it.ok ? [] : [it.diagnostic]));
-  // A replacement that lost a rule would be wider or narrower than the person meant: it is not made at all.
+  // An incomplete replacement could allow more or less than intended, so it is not applied at all.
   if (update.type === 'replaceRules' && diagnostics.length > 0) return { set, diagnostics };
   const stays = (rule: Rule): boolean => {
     if (rule.source !== source || rule.effect !== update.behavior) return true;

@@ -4,7 +4,7 @@ import type { PermissionBehavior, PermissionRuleValue } from '../protocol/permis
 import { hasServerWildcard, isMcpToolName, writtenToolName } from '../protocol/tool-name.ts';
 import { subjectKind } from './subject.ts';
 
-/** Where a rule was written; `serverPolicy` is what an entry of `mcpServers` says about its own tools. */
+/** The source of a rule; `serverPolicy` is the `tools` member of a server entry. */
 export type RuleSource =
   | 'cliArg'
   | 'session'
@@ -14,7 +14,7 @@ export type RuleSource =
   | 'policySettings'
   | 'serverPolicy';
 
-/** One line of policy; without `content` it speaks about the whole tool. */
+/** A permission rule; without `content` it applies to the whole tool. */
 export type Rule = {
   readonly tool: string;
   readonly content?: string;
@@ -22,7 +22,7 @@ export type Rule = {
   readonly source: RuleSource;
 };
 
-/** A rule that cannot be obeyed; whoever loads rules decides whether to go on without it. */
+/** An invalid rule; the caller decides whether to continue without it. */
 export type RuleDiagnostic = {
   readonly code: 'RULE_SYNTAX' | 'RULE_TAKES_NO_PATTERN' | 'RULE_TOO_WIDE';
   readonly text: string;
@@ -31,12 +31,12 @@ export type RuleDiagnostic = {
   readonly message: string;
 };
 
-/** A rule, or why there is none. */
+/** A rule, or why it is invalid. */
 type ParsedRule =
   | { readonly ok: true; readonly rule: Rule }
   | { readonly ok: false; readonly diagnostic: RuleDiagnostic };
 
-/** Reads `Tool`, `Tool(content)`, `mcp__server`, `mcp__server__*`, `mcp__server__tool` and `mcp__*`; never throws. */
+/** Parses `Tool`, `Tool(content)`, `mcp__server`, `mcp__server__*`, `mcp__server__tool` and `mcp__*`; never throws. */
 export function parseRule(text: string, effect: PermissionBehavior, source: RuleSource): ParsedRule {
   const found = /^([^()]*)(?:\((.*)\))?$/s.exec(text.trim());
   const toolName = found?.[1]?.trim() ?? '';
@@ -48,7 +48,7 @@ export function parseRule(text: string, effect: PermissionBehavior, source: Rule
   return ruleOf({ toolName, ...(ruleContent !== undefined && { ruleContent }) }, effect, source);
 }
 
-/** The same checks for a rule that came in two parts, as permission updates carry them. */
+/** Validates a rule that is given in two parts, as in permission updates. */
 export function ruleOf(
   value: PermissionRuleValue,
   effect: PermissionBehavior,
@@ -64,30 +64,33 @@ export function ruleOf(
   if (tool === '' || (isMcpToolName(tool) ? /[()]/ : /[()\s,]/).test(tool)) {
     return fault(
       'RULE_SYNTAX',
-      `rule ${JSON.stringify(text)} names no tool: write "Tool" or "Tool(pattern)"`,
+      `rule ${JSON.stringify(text)} has no valid tool name: write "Tool" or "Tool(pattern)"`,
     );
   }
   if (tool === 'mcp__' || (tool.includes('*') && tool !== '*' && !isMcpToolName(tool))) {
     return fault('RULE_SYNTAX', `rule "${text}": only names that begin with mcp__<server> may have a "*"`);
   }
   if (effect === 'allow' && (tool === '*' || hasServerWildcard(tool)) && tool !== 'mcp__*') {
-    return fault('RULE_TOO_WIDE', `rule "${text}" would allow servers nobody named: write mcp__<server>__*`);
+    return fault('RULE_TOO_WIDE', `rule "${text}" would allow tools of any server: write mcp__<server>__*`);
   }
   if (content === undefined || content === '' || content === '*') {
     return { ok: true, rule: { tool, effect, source } };
   }
   if (subjectKind(tool) === undefined) {
-    return fault('RULE_TAKES_NO_PATTERN', `rule "${text}": ${tool} takes no pattern, write "${tool}"`);
+    return fault(
+      'RULE_TAKES_NO_PATTERN',
+      `rule "${text}": ${tool} does not support a pattern; write "${tool}"`,
+    );
   }
   return { ok: true, rule: { tool, content, effect, source } };
 }
 
-/** The text a person would write for the rule. */
+/** The rule in the syntax of settings. */
 export function ruleText(rule: Pick<Rule, 'tool' | 'content'>): string {
   return rule.content === undefined ? rule.tool : `${rule.tool}(${rule.content})`;
 }
 
-/** What the entries of servers say about their own tools, as rules; what is no policy says nothing. */
+/** The rules in the `tools` members of server entries; invalid policies are ignored. */
 export function policyRules(servers: ReadonlyMap<string, Pick<Server, 'entry'>>): Rule[] {
   return [...servers].flatMap(([server, { entry }]) => {
     const policies: unknown = 'tools' in entry ? entry.tools : undefined;
@@ -110,7 +113,7 @@ const POLICIES: ReadonlyMap<unknown, Rule['effect']> = new Map([
   ['always_deny', 'deny'],
 ]);
 
-/** What an organisation lets anybody do at most. */
+/** `org_max_permission`: the most that the organisation allows. */
 const LIMITS: ReadonlyMap<unknown, Rule['effect']> = new Map([
   ['ask', 'ask'],
   ['blocked', 'deny'],

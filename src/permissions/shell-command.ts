@@ -116,7 +116,7 @@ function commandOf({ name, args, redirects }: Command, input: ShellCommand['inpu
   return { words: name ? [wordOf(name), ...words] : words, input: inputOf(redirects, input) };
 }
 
-/** Standard input after these redirections of a command or group: the last one counts, and here-documents all do. */
+/** Standard input after these redirections of a command or group: that of the last one, or all here-documents. */
 function inputOf(redirects: readonly Redirection[], input: ShellCommand['input']): ShellCommand['input'] {
   const last = redirects.findLast((it) => it.type !== 'Redirect' || it.target?.text.startsWith('<('));
   if (!last) return input;
@@ -181,10 +181,9 @@ export type PlainCommand = {
 };
 
 /**
- * The simple commands of a script that consists of nothing else. Commands
- * may be joined by `&&`, `||`, `;`, `|` and newlines; words may hold quotes, globs and `$name`; comments and
- * redirections to `/dev/null` or between descriptors are left out. Any other syntax gives undefined: an allow pattern
- * must not match text whose meaning is not certain.
+ * The simple commands of a script that only consists of such commands, joined by `&&`, `||`, `;`, `|` and newlines. Words
+ * may contain quotes, globs and `$name`; comments and redirections to `/dev/null` or between descriptors are left out. Any
+ * other syntax gives undefined: an allow pattern must not match text whose meaning is not certain.
  */
 export function plainCommands(source: string): readonly PlainCommand[] | undefined {
   if (UNCERTAIN_CHARACTERS.test(source)) return undefined;

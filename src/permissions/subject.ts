@@ -1,15 +1,15 @@
-/** How the content of a rule is read: a shell command, a path, or one exact word. */
+/** How the content of a rule is compared: as a shell command, a path, or a word. */
 export type SubjectKind = 'command' | 'path' | 'word';
 
-/** What a rule's content is compared with in one call. */
+/** The value of a call that the content of a rule is compared with. */
 export type Subject = { readonly kind: SubjectKind; readonly value: string };
 
 type Row = {
   readonly kind: SubjectKind;
   readonly member: string;
-  /** What a call without the member means. */
+  /** The default of the member. */
   readonly absent?: string;
-  /** Rules with content for this tool are for the call as well: `Edit(x)` speaks about `Write` too. */
+  /** Rules with content for this tool apply as well: `Edit(x)` also applies to `Write`. */
   readonly also?: string;
 };
 
@@ -25,17 +25,17 @@ const SUBJECTS: Readonly<Record<string, Row>> = {
   ReadMcpResourceTool: { kind: 'word', member: 'uri' },
 };
 
-/** How content is read for a tool; undefined for tools whose rules take none. */
+/** How content is compared for a tool; undefined for tools whose rules have no content. */
 export function subjectKind(tool: string): SubjectKind | undefined {
   return row(tool)?.kind;
 }
 
-/** The argument of the tool that the content of a rule is compared with; undefined for tools whose rules take none. */
+/** The argument that the content of a rule is compared with; undefined for tools whose rules have no content. */
 export function subjectMember(tool: string): string | undefined {
   return row(tool)?.member;
 }
 
-/** What the call is about; undefined when the tool has no subject or the input lacks it. */
+/** The compared value of a call; undefined if the tool has none or the input lacks it. */
 export function subjectOf(tool: string, input: Readonly<Record<string, unknown>>): Subject | undefined {
   const found = row(tool);
   if (!found) return undefined;
@@ -43,7 +43,7 @@ export function subjectOf(tool: string, input: Readonly<Record<string, unknown>>
   return typeof value === 'string' ? { kind: found.kind, value } : undefined;
 }
 
-/** Whether content written for `ruleTool` speaks about a call of `tool`. */
+/** Whether rules with content for `ruleTool` apply to calls of `tool`. */
 export function speaksAbout(ruleTool: string, tool: string): boolean {
   return ruleTool === tool || row(tool)?.also === ruleTool;
 }

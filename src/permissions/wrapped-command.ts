@@ -160,7 +160,7 @@ function subcommandWords(subcommand: string): string[] {
   return subcommand === '' ? [] : subcommand.split(' ');
 }
 
-/** The index of the first word that is no option of the command, no value of one and no assignment. */
+/** The index of the first word that is neither an option, nor the value of one, nor an assignment. */
 export function skipOptions(
   words: readonly ShellWord[],
   from: number,

@@ -29,9 +29,9 @@ test('exit 2 blocks with what stands on stderr', async () => {
 });
 
 test.each([
-  ['exit 1', 'the command ended with 1'],
-  ['echo why >&2; exit 7', 'the command ended with 7: why'],
-  ['kill -9 $$', 'the command ended with a signal'],
+  ['exit 1', 'the command exited with code 1'],
+  ['echo why >&2; exit 7', 'the command exited with code 7: why'],
+  ['kill -9 $$', 'the command exited with a signal'],
   ['echo "{oops"', expect.stringContaining('JSON')],
 ])('%j is a failure', async (text, message) => {
   expect((await run([command(text)], preToolUse('Bash'))).failures).toMatchObject([{ message }]);

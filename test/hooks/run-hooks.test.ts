@@ -93,7 +93,7 @@ describe('failures', () => {
       },
     };
     const { effect } = await run([callback('h', { timeoutMs: 5 })], preToolUse('Bash'), world);
-    expect(effect).toEqual({ decision: 'deny', reason: 'A PreToolUse hook failed: no answer within 5 ms' });
+    expect(effect).toEqual({ decision: 'deny', reason: 'A PreToolUse hook failed: no output within 5 ms' });
     expect(told?.aborted).toBe(true);
   });
 

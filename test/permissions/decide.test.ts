@@ -116,9 +116,12 @@ test('a decision names the rule it rests on, and dontAsk says what would have be
   });
 });
 
-describe('a tool that is not what was accepted', () => {
+describe('a tool that differs from the accepted definition', () => {
   const changed = { text: 'it changed', remedy: 'do this' };
-  const asked = { changed: { remedy: 'do this' }, text: `${tool.name} is not what was accepted; it changed` };
+  const asked = {
+    changed: { remedy: 'do this' },
+    text: `${tool.name} differs from the accepted definition; it changed`,
+  };
   test.each<[string, Partial<Situation>, string, object]>([
     ['no rule', {}, 'ask', { mode: 'default', ...asked }],
     ['an allow rule', { rules: [allow] }, 'ask', { mode: 'default', ...asked }],
@@ -193,7 +196,7 @@ describe('a tool that is new at an accepted server', () => {
   test('whoever is asked is shown it, and a rule that names it accepts it', () => {
     expect(decide(situation(tool, { changed, rules: [allow] })).reason).toMatchObject({
       changed: { remedy: 'do this' },
-      text: `${tool.name} was not accepted yet; it is new`,
+      text: `${tool.name} is not accepted yet; it is new`,
     });
     const named = decide(situation(tool, { changed, rules: [rule('mcp__s__t', 'allow')] }));
     expect(named.reason.changed).toBeDefined();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isPermissionUpdate } from '../../src/permissions/ask.ts';
-import { applyUpdate, EMPTY_RULES, memoryRuleStore, modeOf } from '../../src/permissions/rule-store.ts';
+import { applyUpdates, EMPTY_RULES, memoryRuleStore, modeOf } from '../../src/permissions/rule-store.ts';
 import type { PermissionUpdate } from '../../src/protocol/permission.ts';
 import { rule } from './situation.ts';
 
@@ -14,7 +14,7 @@ const rules = (type: 'addRules' | 'replaceRules' | 'removeRules', ...names: stri
   behavior: 'allow',
   destination: 'session',
 });
-const names = (update: PermissionUpdate) => applyUpdate(set, update).set.rules.map(({ tool }) => tool);
+const names = (update: PermissionUpdate) => applyUpdates(set, [update]).set.rules.map(({ tool }) => tool);
 
 test('rules are added once, replaced and removed, only where the update says', () => {
   expect(names(rules('addRules', 'Glob', 'Glob', 'Bash'))).toEqual(['Bash', 'Read', 'Edit', 'Glob']);
@@ -25,10 +25,10 @@ test('rules are added once, replaced and removed, only where the update says', (
 });
 
 test('a faulty rule is reported; others are added, but nothing is replaced', () => {
-  const added = applyUpdate(set, rules('addRules', 'Glob', '*'));
+  const added = applyUpdates(set, [rules('addRules', 'Glob', '*')]);
   expect(added.set.rules).toHaveLength(4);
   expect(added.diagnostics).toMatchObject([{ code: 'RULE_TOO_WIDE', source: 'session' }]);
-  expect(applyUpdate(set, rules('replaceRules', 'Glob', '*')).set).toBe(set);
+  expect(applyUpdates(set, [rules('replaceRules', 'Glob', '*')]).set).toBe(set);
 });
 
 test('directories are kept by destination', async () => {

@@ -11,10 +11,10 @@ import type { SettingsSource } from '../sources/source-types.ts';
 import { approvablePart, hashContent } from './approved-content.ts';
 import { markRepository } from './repository-identity.ts';
 
-/** Branches of a repository differ, and going back to one asks nobody again; but what is long gone is forgotten. */
+/** How many contents of one entry or file are remembered, so that switching branches does not ask again. */
 const MAX_CONTENTS = 20;
 
-/** Remembers what a person said, under a lock; throws a `HostError` if it cannot be written. */
+/** Saves the user's decision about servers; throws a `HostError` if writing fails. */
 export function decideServers(
   home: string,
   servers: readonly Pick<WrittenServer, 'scope' | 'path' | 'name' | 'raw'>[],
@@ -39,7 +39,7 @@ export function decideServers(
 
 const NOT_IN_A_PROJECT = 'cannot be approved: not in a project file, or nested too deeply';
 
-/** Forgets what was said about entries of the name in the file. */
+/** Removes the decisions about entries of the name in the file. */
 export function forgetServer(home: string, path: string, name: string): void {
   const place = realPath(path);
   change(home, (file) => ({
@@ -48,19 +48,23 @@ export function forgetServer(home: string, path: string, name: string): void {
   }));
 }
 
-/** What the file would allow, run or set counts as long as it is the same. */
-export function approveSettings(home: string, source: Chosen): void {
+/** Activates what the settings file allows, runs or sets, until that content changes. */
+export function approveSettings(home: string, source: SettingsContent): void {
   decideSettings(home, source, 'approved');
 }
 
-/** Of the file only what forbids counts as long as the rest is the same, and nobody is asked about it. */
-export function rejectSettings(home: string, source: Chosen): void {
+/** Keeps only the restrictions of the settings file active, without asking again, until the rest changes. */
+export function rejectSettings(home: string, source: SettingsContent): void {
   decideSettings(home, source, 'rejected');
 }
 
-type Chosen = Pick<SettingsSource, 'scope' | 'path' | 'value'>;
+type SettingsContent = Pick<SettingsSource, 'scope' | 'path' | 'value'>;
 
-function decideSettings(home: string, { scope, path, value }: Chosen, choice: 'approved' | 'rejected'): void {
+function decideSettings(
+  home: string,
+  { scope, path, value }: SettingsContent,
+  choice: 'approved' | 'rejected',
+): void {
   const part = approvablePart(value);
   if (part === undefined) return;
   const hash = hashContent(part);
@@ -76,7 +80,7 @@ function decideSettings(home: string, { scope, path, value }: Chosen, choice: 'a
   }));
 }
 
-/** Everything in the repository counts from now on, also what comes later, as long as it is this repository. */
+/** Approves everything in the repository, including later changes, as long as it is the same repository. */
 export function trustDirectory(home: string, directory: string): void {
   const path = realPath(directory);
   const identity = markRepository(home, path);
@@ -86,7 +90,7 @@ export function trustDirectory(home: string, directory: string): void {
   }));
 }
 
-/** Forgets all choices about what lies in the directory or below; gives how many there were. */
+/** Removes all decisions about content of the directory; returns their number. */
 export function forgetApprovals(home: string, directory: string): number {
   const place = realPath(directory);
   let forgotten = 0;
@@ -102,7 +106,7 @@ export function forgetApprovals(home: string, directory: string): number {
   return forgotten;
 }
 
-/** Of two processes each keeps what the other wrote; a file that cannot be read is never written over. */
+/** Changes the file under a lock; a file that cannot be read is never overwritten. */
 function change(home: string, next: (file: ApprovalFile) => ApprovalFile): void {
   const path = approvalsPath(home);
   try {
@@ -119,7 +123,7 @@ function change(home: string, next: (file: ApprovalFile) => ApprovalFile): void 
   }
 }
 
-/** The last of each kind. */
+/** The newest items of each kind. */
 function newestOf<T>(all: readonly T[], kindOf: (item: T) => string): T[] {
   const counts = new Map<string, number>();
   return all.toReversed().filter(isNew).toReversed();
@@ -135,14 +139,14 @@ function countOf({ servers, settings, trusted }: ApprovalFile): number {
   return servers.length + settings.length + trusted.length;
 }
 
-/** Nobody says so much; whatever it is, it is none of ours. */
+/** Larger than any approvals file that Toolplane writes. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export function approvalsPath(home: string): string {
   return join(home, 'choices.json');
 }
 
-/** Reads the file in place; `fault` is one sentence that says what to do. */
+/** Reads the file; `fault` is one sentence with the remedy. */
 export function loadApprovals(home: string): ApprovalFile | { readonly fault: string } {
   const path = approvalsPath(home);
   const file = readOwn(path);
@@ -155,11 +159,11 @@ export function loadApprovals(home: string): ApprovalFile | { readonly fault: st
 
 type Read = { readonly text: string } | { readonly fault: string; readonly remedy?: string };
 
-/** Whoever else could write the file could approve in the person's name. */
+/** Refuses a file that other users can access: they could approve in this user's name. */
 function readOwn(path: string): Read | undefined {
   let file: number | undefined;
   try {
-    // Without waiting: it may be a pipe that nobody writes to.
+    // Opening a pipe must not block.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = fstatSync(file);
     const { mode, size } = stats;
@@ -170,7 +174,7 @@ function readOwn(path: string): Read | undefined {
     if (size > MAX_BYTES) return { fault: 'too large for an approvals file' };
     return { text: readFileSync(file, 'utf8') };
   } catch (thrown) {
-    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'it cannot be read';
+    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'cannot be read';
     return code === 'ENOENT' ? undefined : { fault: code };
   } finally {
     if (file !== undefined) closeSync(file);
@@ -179,7 +183,7 @@ function readOwn(path: string): Read | undefined {
 
 const VERSION = 1;
 
-/** What an entry or a file may ask for depends on where it counts, so that is part of what was approved. */
+/** What an entry or file may set depends on its scope, so the scope is part of the approval. */
 type ApprovalScope = 'project' | 'local';
 
 type ServerChoice = {
@@ -197,13 +201,13 @@ type SettingsChoice = {
   readonly choice: 'approved' | 'rejected';
 };
 
-/** A repository that is trusted as a whole, as long as it is the same one. */
+/** A repository that is trusted as a whole, identified by its token. */
 export type TrustedRepository = { readonly path: string; readonly identity: string };
 
-/** All that people on this machine have said; of each thing the newest last. */
+/** All decisions of this machine's user; of each kind the newest last. */
 export type ApprovalFile = {
   readonly servers: readonly ServerChoice[];
-  /** What was said of the content of settings files. */
+  /** Decisions about the content of settings files. */
   readonly settings: readonly SettingsChoice[];
   readonly trusted: readonly TrustedRepository[];
 };
@@ -214,7 +218,7 @@ function formatApprovalFile(file: ApprovalFile): string {
   return `${JSON.stringify({ version: VERSION, ...file }, null, 2)}\n`;
 }
 
-/** What the file says, or why it cannot be used: one bad line spoils it, for it may have been a rejection. */
+/** Parses the file. One invalid item makes the file unusable, because it may be a rejection. */
 function parseApprovalFile(text: string): ApprovalFile | { readonly fault: string } {
   let value: unknown;
   try {
@@ -231,7 +235,7 @@ function parseApprovalFile(text: string): ApprovalFile | { readonly fault: strin
   if (!isListOf(servers, isServerChoice)) return { fault: '"servers" cannot be read' };
   if (!isListOf(settings, isSettingsChoice)) return { fault: '"settings" cannot be read' };
   if (!isListOf(trusted, isTrust)) return { fault: '"trusted" cannot be read' };
-  // A path alone, as it was kept before, does not say which repository was meant: the person is asked again.
+  // Earlier versions stored only a path, which does not identify the repository: the user is asked again.
   return { servers, settings, trusted: trusted.filter((it) => typeof it !== 'string') };
 }
 
@@ -256,7 +260,7 @@ function isPlaced({ scope, path, hash, choice }: Readonly<Record<string, unknown
   return needsApproval(scope) && isText(path) && isText(hash);
 }
 
-/** What lies in a project comes from elsewhere; nobody has to approve anything of another scope. */
+/** Only content of projects needs approval: it comes from other people. */
 export function needsApproval(scope: unknown): scope is ApprovalScope {
   return scope === 'project' || scope === 'local';
 }

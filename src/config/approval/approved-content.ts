@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { isRecord } from '../../base/json-value.ts';
 
 /**
- * What stands for content that was approved: the same for values that are the same, however they were written. Lists keep
- * their order, since that of arguments means something. Undefined for what is nested too deeply to be looked through.
+ * The hash of approved content: equal for equal values, whatever their formatting and order of members. The order of
+ * lists matters, as in arguments. Undefined for values that are nested too deeply.
  */
 export function hashContent(raw: unknown): string | undefined {
   try {
@@ -19,14 +19,14 @@ export function hashContent(raw: unknown): string | undefined {
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered);
   if (!isRecord(value)) return value;
-  // As pairs: an object would move names that are numbers to its front, and hide a member called `__proto__`.
+  // As pairs: an object would reorder numeric names and drop a member called `__proto__`.
   const names = Object.keys(value).filter((name) => value[name] !== undefined);
   return { members: names.sort().map((name) => [name, ordered(value[name])]) };
 }
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What of a settings file in a project counts only once somebody approved it; undefined if there is no such thing. */
+/** The part of a project's settings file that needs approval; undefined if there is none. */
 export function approvablePart(value: Values): Values | undefined {
   const { version: _, $schema: __, mcpServers: ___, permissions, serverSettings, ...rest } = value;
   return filled({
@@ -39,7 +39,7 @@ export function approvablePart(value: Values): Values | undefined {
   });
 }
 
-/** Whether a member of `serverSettings` only takes away; such members count in any file. */
+/** Whether a member of `serverSettings` is a restriction; restrictions need no approval. */
 export function isRestriction(name: string, value: unknown): boolean {
   return name === 'excludeTools' || (name === 'disabled' && value === true);
 }

@@ -37,7 +37,7 @@ export function repositoryIdentity(root: string): string | undefined {
   }
 }
 
-/** Gives the repository a new identity. A token that is already there is replaced: an archive may have brought it along. */
+/** Gives the repository a new identity. An existing token is replaced, because an archive may contain one. */
 export function markRepository(home: string, root: string): string {
   const { directory, link } = orRefuse(root, () => gitDirectory(root));
   const path = join(realPath(directory), TOKEN_FILE);
@@ -62,7 +62,7 @@ function orRefuse<T>(root: string, work: () => T): T {
 
 type GitDirectory = {
   readonly directory: string;
-  /** The text of a `.git` that is a link or a file, as work trees and submodules have it. */
+  /** The content of a `.git` that is a symbolic link or, in work trees and submodules, a file. */
   readonly link: string;
 };
 
@@ -83,7 +83,7 @@ function identityOf(link: string, token: string): string {
     .digest('hex');
 }
 
-/** Of a regular file only, not through a link, and without waiting for a pipe. */
+/** Reads a small regular file; does not follow links or wait for a pipe. */
 function readSmallFile(path: string): string {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {

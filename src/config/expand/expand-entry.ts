@@ -11,20 +11,20 @@ import type { Configuration } from '../configuration.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import { type Part, parseTemplate } from './parse-template.ts';
 
-/** Who knows what a name stands for. */
+/** Looks up the values of variables and secrets. */
 export type Lookup = {
   variable(name: string): string | undefined;
-  /** Throws one sentence if the store cannot be read. */
+  /** Throws if the store cannot be read. */
   secret(name: string): string | undefined;
 };
 
-/** One place where something was put in; the value itself is not kept. */
+/** A reference to a variable or secret in an entry, without its value. */
 export type Reference = {
-  /** Such as `env.TOKEN` or `args[2]`. */
+  /** The key path, such as `env.TOKEN` or `args[2]`. */
   readonly where: string;
   readonly kind: 'variable' | 'secret';
   readonly name: string;
-  /** `default`: the variable is unset or empty, so what stands after `:-` counts. `missing`: there is nothing to put in. */
+  /** `default`: the variable is unset or empty, so the text after `:-` is used. `missing`: there is no value. */
   readonly from: 'value' | 'default' | 'missing';
 };
 
@@ -33,17 +33,17 @@ type Expanded =
       readonly kind: 'expanded';
       readonly entry: ExternalServerEntry;
       readonly uses: readonly Reference[];
-      /** Values that nobody may see. */
+      /** Values that must not be shown. */
       readonly secrets: readonly string[];
       /** Those of them that come from the secret store or from a variable named as a credential. */
       readonly credentials: readonly string[];
     }
-  /** Each a sentence that names the variable or secret, its place and what to do; never a value. */
+  /** Each fault names the variable or secret, its key path and the remedy; never a value. */
   | { readonly kind: 'faulty'; readonly faults: readonly string[]; readonly uses: readonly Reference[] };
 
 /**
- * `${VAR}`, `${VAR:-default}` and `${secret:name}` in command, args, env, cwd, url, headers, headersHelper, tls, authToken
- * and ideName. What was put in is never expanded again, so nothing can go round in circles. Never throws.
+ * Substitutes `${VAR}`, `${VAR:-default}` and `${secret:name}` in command, args, env, cwd, url, headers, headersHelper,
+ * tls, authToken and ideName. Substituted values are not expanded again. Never throws.
  */
 export function expandEntry(entry: ExternalServerEntry, lookup: Lookup): Expanded {
   const work: Work = { lookup, uses: [], secrets: new Set(), credentials: new Set(), faults: new Set() };
@@ -99,7 +99,7 @@ function resolveReference(part: Exclude<Part, { kind: 'text' }>, place: StringMe
   return value;
 }
 
-/** The store itself cannot be read, which is told once. */
+/** The secret store cannot be read; this is reported once. */
 const UNREADABLE = Symbol('unreadable');
 
 function secretOf(name: string, { lookup, faults }: Work): string | undefined | typeof UNREADABLE {
@@ -111,7 +111,7 @@ function secretOf(name: string, { lookup, faults }: Work): string | undefined | 
   }
 }
 
-/** One sentence for each name, with all places that need it. */
+/** One message for each missing name, with all key paths that refer to it. */
 function missingFaults(uses: readonly Reference[]): string[] {
   const missing = Map.groupBy(
     uses.filter(({ from }) => from === 'missing'),
@@ -120,26 +120,26 @@ function missingFaults(uses: readonly Reference[]): string[] {
   return [...missing.values()].map((all) => {
     const { kind, name } = all[0] as Reference;
     const places = [...new Set(all.map(({ where }) => where))];
-    const who = `which ${places.join(', ')} ${places.length === 1 ? 'refers' : 'refer'} to`;
+    const uses = `which ${places.join(', ')} ${places.length === 1 ? 'refers' : 'refer'} to`;
     return kind === 'secret'
-      ? `secret ${name}, ${who}, does not exist; run "toolplane secret set ${name}"`
-      : `the variable ${name}, ${who}, is not set; set it, or write \${${name}:-default}`;
+      ? `secret ${name}, ${uses}, does not exist; run "toolplane secret set ${name}"`
+      : `the variable ${name}, ${uses}, is not set; set it, or write \${${name}:-default}`;
   });
 }
 
-/** Where what is put in comes from. */
+/** The sources of values. */
 type ExpanderOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Asked only if an entry refers to a secret, and each time anew. */
+  /** Read only if an entry refers to a secret, and again for each reference. */
   readonly secrets: SecretStore | (() => SecretStore);
-  /** Servers whose entry is taken as it is written, such as one that comes from the network. */
+  /** Servers whose entries are used literally, such as those of a remote catalogue. */
   readonly literal?: (server: string) => boolean;
 };
 
-/** Puts in what entries refer to, each time they are dialled. Throws one `bad-config` that names all that is wrong. */
+/** Creates the function that substitutes values at each start of a server. It throws one `bad-config` with all faults. */
 export function createExpander({ env, secrets, literal }: ExpanderOptions) {
   const lookup = {
-    // Not by `env[name]` alone: `constructor` is no variable.
+    // Own properties only: `constructor` is not a variable.
     variable: (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined),
     secret: (name: string) => (typeof secrets === 'function' ? secrets() : secrets).get(name),
   };
@@ -152,21 +152,21 @@ export function createExpander({ env, secrets, literal }: ExpanderOptions) {
   };
 }
 
-/** One text of an entry in which something may be put in, and its place, such as `env.TOKEN` or `args[2]`. */
+/** A string of an entry that may contain references, and its key path, such as `env.TOKEN` or `args[2]`. */
 type StringMember = {
   readonly where: string;
   readonly text: string;
-  /** Whatever is put in there is nobody's business. */
+  /** Values that are substituted here must not be shown. */
   readonly isPrivate: boolean;
 };
 
-/** The entry with each such text as `change` gives it; what is of another type stays, for others to refuse. */
+/** The entry with each such string replaced; values of other types stay, and validation refuses them. */
 function mapStrings<T extends object>(entry: T, change: (place: StringMember) => string): T {
   const members = Object.entries(entry).map(([member, value]) => [member, changed(member, value, change)]);
   return Object.fromEntries(members) as T;
 }
 
-/** All such texts of an entry. */
+/** All strings of an entry that may contain references. */
 function stringsOf(entry: object): StringMember[] {
   const found: StringMember[] = [];
   mapStrings(entry, (place) => {
@@ -176,7 +176,7 @@ function stringsOf(entry: object): StringMember[] {
   return found;
 }
 
-const TEXTS: ReadonlySet<string> = new Set([
+const STRING_MEMBERS: ReadonlySet<string> = new Set([
   'command',
   'cwd',
   'url',
@@ -184,26 +184,26 @@ const TEXTS: ReadonlySet<string> = new Set([
   'authToken',
   'ideName',
 ]);
-const MAPS: ReadonlySet<string> = new Set(['env', 'headers', 'tls']);
+const MAP_MEMBERS: ReadonlySet<string> = new Set(['env', 'headers', 'tls']);
 const PRIVATE = /^(env|headers)\b|^authToken$|^tls\.key$/;
 
 function changed(member: string, value: unknown, change: (place: StringMember) => string): unknown {
   const at = (where: string, text: unknown) =>
     typeof text === 'string' ? change({ where, text, isPrivate: PRIVATE.test(where) }) : text;
-  if (TEXTS.has(member)) return at(member, value);
+  if (STRING_MEMBERS.has(member)) return at(member, value);
   if (member === 'args' && Array.isArray(value)) return value.map((it, index) => at(`args[${index}]`, it));
-  if (!MAPS.has(member) || !isRecord(value) || Array.isArray(value)) return value;
+  if (!MAP_MEMBERS.has(member) || !isRecord(value) || Array.isArray(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, it]) => [name, at(member + keyText(name), it)]),
   );
 }
 
-/** A name that is no plain word must not break the line. */
+/** Quotes unusual names, so that they do not break the line. */
 function keyText(name: string): string {
   return /^[\w-]{1,100}$/.test(name) ? `.${name}` : `[${JSON.stringify(name.slice(0, 100))}]`;
 }
 
-/** The secrets an entry refers to, also those that only a default does; what is malformed refers to none. */
+/** The secrets that an entry refers to, including those in defaults; a malformed string refers to none. */
 export function referencedSecrets(entry: object): ReadonlySet<string> {
   return new Set(
     stringsOf(entry).flatMap(({ text }) => {
@@ -219,8 +219,8 @@ function secretsOf(part: Part): string[] {
 }
 
 /**
- * An entry of a command as the policy has to see it: with the variables of `env` in settings that its process inherits,
- * such as `PATH`, except what the administrator's own settings say.
+ * The entry of a command with the variables of `env` in settings that its process inherits, such as `PATH`, for the check
+ * of the policy. Variables of the administrator's own settings are not included.
  */
 export function withSettingsEnv(
   entry: ExternalServerEntry,
@@ -239,8 +239,8 @@ export function withSettingsEnv(
 }
 
 /**
- * The variables that `${…}` in server entries may name: those of the environment and of settings, and
- * `TOOLPLANE_PROJECT_DIR`, the directory the session works in.
+ * The variables that server entries can refer to: those of the environment and of settings, and `TOOLPLANE_PROJECT_DIR`,
+ * the working directory of the session.
  */
 export function entryVariables({
   context,

@@ -1,18 +1,18 @@
-/** A text with places to fill in, read. */
+/** A part of a string with references to variables and secrets. */
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
-  /** `otherwise` counts if the variable is unset or empty. */
+  /** `otherwise` is used if the variable is unset or empty. */
   | { readonly kind: 'variable'; readonly name: string; readonly otherwise?: readonly Part[] }
   | { readonly kind: 'secret'; readonly name: string };
 
-/** The parts, or what is wrong and at which character, counted from 1. Nothing of the text is shown: it may be secret. */
+/** The parts, or the problem and its character, counted from 1. The fault contains nothing of the text: it may be secret. */
 export type Template =
   | { readonly kind: 'parts'; readonly parts: readonly Part[] }
   | { readonly kind: 'faulty'; readonly fault: string; readonly at: number };
 
 /**
- * `${VAR}`, `${VAR:-default}`, `${secret:name}`, and `$${` for a literal `${`; all else is text. A default may hold the same
- * again, and braces in pairs: `${OPTIONS:-{"a":1}}`.
+ * Parses `${VAR}`, `${VAR:-default}`, `${secret:name}`, and `$${` for a literal `${`; everything else is text. A default may
+ * contain references, and braces in pairs: `${OPTIONS:-{"a":1}}`.
  */
 export function parseTemplate(text: string): Template {
   const reader = { text, at: 0 };
@@ -24,13 +24,13 @@ export function parseTemplate(text: string): Template {
   }
 }
 
-/** What has to be written to have exactly this text. */
+/** Escapes a text so that it is used literally. */
 export function literalText(text: string): string {
   return text.replaceAll('${', () => '$${');
 }
 
-/** Defaults within defaults: nobody means more. */
-const DEEPEST = 10;
+/** Maximum nesting of defaults. */
+const MAX_DEPTH = 10;
 
 type Reader = { readonly text: string; at: number };
 
@@ -43,7 +43,7 @@ class Malformed extends Error {
   }
 }
 
-/** To the end of the text or, within a default, up to the brace that ends it. */
+/** Reads to the end of the text or, within a default, to its closing brace. */
 function readParts(reader: Reader, depth: number): Part[] {
   const { text } = reader;
   const parts: Part[] = [];
@@ -60,7 +60,7 @@ function readParts(reader: Reader, depth: number): Part[] {
       open++;
     } else if (text.startsWith('${', reader.at)) {
       flush();
-      parts.push(readPlace(reader, depth + 1));
+      parts.push(readReference(reader, depth + 1));
     } else {
       const character = text[reader.at] as string;
       if (depth > 0 && character === '}' && open === 0) break;
@@ -74,10 +74,10 @@ function readParts(reader: Reader, depth: number): Part[] {
   return parts;
 }
 
-/** One `${…}`, at its `$`. */
-function readPlace(reader: Reader, depth: number): Part {
+/** Reads one `${…}`, starting at its `$`. */
+function readReference(reader: Reader, depth: number): Part {
   const { text, at: start } = reader;
-  if (depth > DEEPEST) throw new Malformed(`has defaults nested more than ${DEEPEST} deep`, start);
+  if (depth > MAX_DEPTH) throw new Malformed(`has defaults nested more than ${MAX_DEPTH} deep`, start);
   reader.at += 2;
   const secret = take(reader, /secret:([A-Za-z0-9_.-]{1,128})/y);
   const name = secret ?? take(reader, /([A-Za-z_][A-Za-z0-9_]*)/y);
@@ -90,7 +90,7 @@ function readPlace(reader: Reader, depth: number): Part {
   }
   reader.at += 2;
   const otherwise = readParts(reader, depth);
-  if (text[reader.at] !== '}') throw new Malformed('has a "${" without its "}"', start);
+  if (text[reader.at] !== '}') throw new Malformed('has a "${" without "}"', start);
   reader.at++;
   return { kind: 'variable', name, otherwise };
 }
@@ -103,11 +103,11 @@ function take(reader: Reader, pattern: RegExp): string | undefined {
 }
 
 function faultAt(text: string, start: number, at: number): string {
-  if (at >= text.length) return 'has a "${" without its "}"';
+  if (at >= text.length) return 'has a "${" without "}"';
   if (text.startsWith('${secret:', start)) {
-    return 'has a secret that is not understood; write ${secret:name}, with letters, digits, "_", "." and "-" in the name';
+    return 'has an invalid reference to a secret; write ${secret:name}, with letters, digits, "_", "." and "-" in the name';
   }
   if (text.startsWith('${env:', start))
-    return 'has a variable as other programs write it; write ${VAR}, without "env:"';
-  return 'has a "${" that is not understood; write ${VAR}, ${VAR:-default} or ${secret:name}, and $${ for a literal ${';
+    return 'has a variable in the syntax of other programs; write ${VAR}, without "env:"';
+  return 'has an invalid "${"; write ${VAR}, ${VAR:-default} or ${secret:name}, and $${ for a literal ${';
 }

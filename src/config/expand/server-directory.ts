@@ -8,10 +8,10 @@ import type { Configuration } from '../configuration.ts';
 import { isWithin, realPath } from '../files/real-path.ts';
 import { hasOwnDirectory, type WrittenServer } from '../model.ts';
 
-/** What decides where the processes of a server run. */
-type Situation = Pick<Configuration, 'context' | 'root'>;
+/** The parts of the configuration that determine working directories. */
+type DirectoryContext = Pick<Configuration, 'context' | 'root'>;
 
-/** The directory of a server's own: legible if the name can be a file's name on every system, else with a hash. */
+/** The directory of a server: its name if that is a valid file name on every system, otherwise with a hash. */
 export function serverDirectory(home: string, name: string): string {
   if (/^[a-z0-9_][a-z0-9_-]{0,63}$/.test(name) && !RESERVED.test(name)) return join(home, 'servers', name);
   const legible = name
@@ -23,25 +23,25 @@ export function serverDirectory(home: string, name: string): string {
   return join(home, 'servers', legible === '' ? hash : `${legible}-${hash}`);
 }
 
-/** Names of devices on Windows. */
+/** Device names on Windows. */
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
 
-/** Where the process of a server runs; `entry` is expanded. Nothing is created. */
+/** The working directory of a server; `entry` has its variables substituted. Nothing is created. */
 export function workingDirectory(
   { name, scope, path }: Pick<WrittenServer, 'name' | 'scope' | 'path'>,
   entry: ExternalServerEntry,
-  { context }: Pick<Situation, 'context'>,
+  { context }: Pick<DirectoryContext, 'context'>,
 ): string {
   const { cwd } = entry as { readonly cwd?: string };
   if (!hasOwnDirectory(scope)) return resolve(context.cwd, cwd ?? '.');
   return cwd === undefined ? serverDirectory(context.home, name) : resolve(baseOf(path, context.home), cwd);
 }
 
-/** The entry with absolute paths in `cwd` and `tls`: those of a server with a directory of its own start at its file. */
+/** The entry with absolute paths in `cwd` and `tls`, relative to its file if the server has a directory of its own. */
 export function resolvePaths(
   written: Pick<WrittenServer, 'name' | 'scope' | 'path'>,
   entry: ExternalServerEntry,
-  { context }: Pick<Situation, 'context'>,
+  { context }: Pick<DirectoryContext, 'context'>,
 ): ExternalServerEntry {
   if (!hasOwnDirectory(written.scope)) return entry;
   const cwd = 'cwd' in entry && entry.cwd !== undefined && workingDirectory(written, entry, { context });
@@ -49,15 +49,15 @@ export function resolvePaths(
   return { ...entry, ...(cwd && { cwd }), ...(tls && { tls }) } as ExternalServerEntry;
 }
 
-/** Keeps a server of the person, a plugin or the machine apart from the project; the directory of its own is created. */
+/** Separates a user, plugin or managed server from the project; its own directory is created. */
 export function isolateServer(
   written: Pick<WrittenServer, 'name' | 'scope' | 'path'>,
   given: ExternalServerEntry,
-  { context, root = context.cwd }: Situation,
+  { context, root = context.cwd }: DirectoryContext,
 ): { readonly entry: ExternalServerEntry; readonly isolation: Isolation } {
   const entry = resolvePaths(written, given, { context });
   const own = serverDirectory(context.home, written.name);
-  const cwd = 'cwd' in entry && entry.cwd ? entry.cwd : prepared(written.name, own, { context, root });
+  const cwd = 'cwd' in entry && entry.cwd ? entry.cwd : createDirectory(written.name, own, { context, root });
   return { entry, isolation: { cwd, project: root } };
 }
 
@@ -67,19 +67,19 @@ function baseOf(path: string | undefined, home: string): string {
   return basename(directory) === '.claude-plugin' ? dirname(directory) : directory;
 }
 
-/** Where a home cannot be written to, the person's home serves, unless it is part of the project. */
-function prepared(
+/** Creates the directory; if that fails, uses the user's home, unless it is part of the project. */
+function createDirectory(
   name: string,
   directory: string,
-  { context, root }: Pick<Situation, 'context'> & { readonly root: string },
+  { context, root }: Pick<DirectoryContext, 'context'> & { readonly root: string },
 ): string {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     return directory;
   } catch (cause) {
     const { userHome } = context;
-    const isThere = statSync(userHome, { throwIfNoEntry: false })?.isDirectory() === true;
-    if (isThere && !isWithin(realPath(userHome), realPath(root))) return userHome;
+    const exists = statSync(userHome, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (exists && !isWithin(realPath(userHome), realPath(root))) return userHome;
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
     const fault = `cannot create its working directory ${directory} (${code}); set "cwd" in its entry`;
     throw new HostError('bad-config', name, fault, { cause, hasRun: 'no' });

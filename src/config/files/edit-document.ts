@@ -12,9 +12,9 @@ import { maxBytesOf, readText } from './read-text.ts';
 import { realPath } from './real-path.ts';
 
 export type EditOptions = {
-  /** Of a file that is new; one that exists keeps its own. 0600 by default. */
+  /** Mode of a new file; 0600 by default. An existing file keeps its mode. */
   readonly mode?: number;
-  /** Of directories that are missing on the way. 0700 by default. */
+  /** Mode of new directories; 0700 by default. */
   readonly directoryMode?: number;
   /** Written as `version` into files in Toolplane's own format; files that other programs share have none. */
   readonly version?: number;
@@ -24,42 +24,42 @@ export type EditOptions = {
   readonly locks?: string;
 };
 
-/** What was done: `text` is what the file holds now, `isNew` whether there was none. */
+/** `text` is the new content of the file; `isNew` says whether the file was created. */
 export type Edited = { readonly text: string; readonly isNew: boolean; readonly isChanged: boolean };
 
-/** Somebody who takes no lock wrote while we did: how often the edit is made anew on what is there then. */
+/** How often an edit is repeated when a program that ignores the lock writes the file meanwhile. */
 const ATTEMPTS = 5;
 
-/** A disk may be slow; whose process is no more is not waited for anyway. */
+/** Generous for slow disks; the lock of a dead process is taken over at once. */
 const STALE_MS = 15_000;
 
 /**
- * Changes a file in place of nothing: read, changed and replaced whole under a lock, comments and unknown members kept.
- * `change` is given what is there now. Throws a `HostError` (`bad-config`) that names the file if it is broken, newer
- * than we know, or cannot be written; then nothing was changed.
+ * Reads, edits and atomically replaces a file under a lock; comments and unknown keys are kept. `change` gets the current
+ * content. Throws a `HostError` (`bad-config`) that names the file if it is invalid, has a newer version or cannot be
+ * written; the file is then unchanged.
  */
 export function editDocument(
   path: string,
   change: (value: Readonly<Record<string, unknown>>) => readonly Edit[],
   options: EditOptions = {},
 ): Edited {
-  let made: string | undefined;
+  let created: string | undefined;
   try {
-    // Before anything is made: not even a lock belongs where a link leads out to.
+    // Checked first, so that not even a lock is created where a link leads out of the directory.
     textAt(path, options);
-    made = mkdirSync(dirname(path), { recursive: true, mode: options.directoryMode ?? 0o700 });
+    created = mkdirSync(dirname(path), { recursive: true, mode: options.directoryMode ?? 0o700 });
     const edited = withFileLock(lockOf(path, options), () => rewrite(path, change, options), STALE_MS);
-    if (edited.isChanged) made = undefined;
+    if (edited.isChanged) created = undefined;
     return edited;
   } catch (cause) {
     if (cause instanceof HostError) throw cause;
     throw refused(path, messageOf(cause), cause);
   } finally {
-    if (made !== undefined) removeEmpty(dirname(path), made);
+    if (created !== undefined) removeEmpty(dirname(path), created);
   }
 }
 
-/** However the file is reached, the lock is the same. */
+/** The lock is the same for every path that leads to the file. */
 function lockOf(path: string, { locks }: EditOptions): string {
   if (locks === undefined) return `${followLinks(path)}.lock`;
   mkdirSync(locks, { recursive: true, mode: 0o700 });
@@ -82,7 +82,7 @@ function rewrite(
       throw refused(path, `would be larger than ${maxBytes / 2 ** 20} MiB`);
     const isReplaced = replaceFile(path, text, {
       ...(options.mode !== undefined && { mode: options.mode }),
-      // The text too: clocks of disks are coarse.
+      // Compares the text too: file times are coarse.
       isStill: () => textAt(path, options) === before && fileState(path) === state,
     });
     if (isReplaced) return { text, isNew, isChanged: true };
@@ -90,7 +90,7 @@ function rewrite(
   throw refused(path, 'another program keeps writing to it; try again');
 }
 
-/** What the text becomes; the same if there is nothing to change. */
+/** The new text; the same text if nothing changes. */
 function edited(
   path: string,
   before: string,
@@ -125,11 +125,11 @@ function refused(place: string, why: string, cause?: unknown): HostError {
   return new HostError('bad-config', '', `${place} was not changed: ${why}`, { cause });
 }
 
-/** Directories that were made for a file that is not there in the end, from the innermost to the first. */
+/** Removes directories that were created for a file that was not written, innermost first. */
 function removeEmpty(innermost: string, first: string): void {
   try {
     for (let at = innermost; at.length >= first.length; at = dirname(at)) rmdirSync(at);
   } catch {
-    // Somebody else uses it already.
+    // Another program uses the directory already.
   }
 }

@@ -3,18 +3,18 @@ import { formatKeyPath } from './diagnostics.ts';
 import { endOfLine, type JsonNode, memberNamed, readTree, valueOfNode } from './json-tree.ts';
 import { BOM } from './parse-jsonc.ts';
 
-/** Sets the value at the end of a way, making objects on the way; `undefined` removes it. */
+/** Sets the value at a key path and creates missing objects; `undefined` removes the value. */
 export type Edit = { readonly path: readonly (string | number)[]; readonly value: unknown };
 
-/** Why a text is left as it is, in a few words. */
+/** The edit is not possible; the message is the reason. */
 export class EditRefused extends Error {
   override readonly name = 'EditRefused';
 }
 
 /**
- * Changes a JSON text and leaves everything else of it as it is, byte for byte: comments, blanks, order, line ends. An
- * object that takes the place of another is put in member by member. Throws `EditRefused` if the text is broken, a
- * member on the way is written twice, or something on the way is no object.
+ * Edits a JSON text and keeps everything else byte for byte: comments, whitespace, order, line ends. An object that
+ * replaces another is merged member by member. Throws `EditRefused` if the text is invalid, a key in the path is a
+ * duplicate, or a value in the path is not an object.
  */
 export function editText(text: string, edits: readonly Edit[]): string {
   const isMarked = text.startsWith(BOM);
@@ -26,12 +26,12 @@ export function editText(text: string, edits: readonly Edit[]): string {
 function applyEdit(given: string, { path, value }: Edit): string {
   const text = withRoot(given);
   const { root, fault } = readTree(text);
-  if (!root || fault) throw new EditRefused(fault?.message ?? 'it holds nothing');
+  if (!root || fault) throw new EditRefused(fault?.message ?? 'the file is empty');
   const changed = change(text, styleOf(text, root), root, path, value, []);
   return changed === text ? given : changed;
 }
 
-/** A file that is empty or holds comments only is an empty object. */
+/** Adds an empty object to a text that is empty or only has comments. */
 function withRoot(text: string): string {
   const { root, fault } = readTree(text);
   if (root || fault) return text;
@@ -40,21 +40,21 @@ function withRoot(text: string): string {
   return `${text.trim() === '' ? '' : text}${isEnded ? '' : lineEnd}{}${lineEnd}`;
 }
 
-type Way = readonly (string | number)[];
+type KeyPath = readonly (string | number)[];
 
 function change(
   text: string,
   style: TextStyle,
   node: JsonNode,
-  path: Way,
+  path: KeyPath,
   value: unknown,
-  passed: Way,
+  passed: KeyPath,
 ): string {
   const [part, ...rest] = path;
   if (part === undefined) return put(text, style, node, value, passed);
   const here = [...passed, part];
   if (node.type !== 'object' && !(node.type === 'list' && typeof part === 'number'))
-    throw new EditRefused(`${nameOf(passed)} is no ${typeof part === 'number' ? 'list' : 'object'}`);
+    throw new EditRefused(`${nameOf(passed)} is not ${typeof part === 'number' ? 'a list' : 'an object'}`);
   const items = node.children;
   const index =
     node.type === 'list' ? Number(part) : items.indexOf(onlyMember(node, String(part), here) as JsonNode);
@@ -73,7 +73,7 @@ function change(
   return change(text, style, found, rest, value, here);
 }
 
-function put(text: string, style: TextStyle, node: JsonNode, value: unknown, passed: Way): string {
+function put(text: string, style: TextStyle, node: JsonNode, value: unknown, passed: KeyPath): string {
   const before = valueOfNode(node);
   if (isEqualJson(before, value)) return text;
   if (passed.length === 0 && !isRecord(value)) throw new EditRefused('must hold one object');
@@ -89,7 +89,7 @@ function putMembers(
   text: string,
   before: Readonly<Record<string, unknown>>,
   value: Readonly<Record<string, unknown>>,
-  passed: Way,
+  passed: KeyPath,
 ): string {
   const gone = Object.keys(before).filter((key) => !Object.hasOwn(value, key) || value[key] === undefined);
   const edits = [
@@ -99,24 +99,24 @@ function putMembers(
   return edits.reduce((it, edit) => applyEdit(it, edit), text);
 }
 
-/** The one that counts and the one that is changed must be the same. */
-function onlyMember(object: JsonNode, name: string, way: Way): JsonNode | undefined {
+/** Refuses duplicates, so that the member that is changed is the one that is used. */
+function onlyMember(object: JsonNode, name: string, way: KeyPath): JsonNode | undefined {
   const same = object.children.filter((it) => it.value === name);
   if (same.length > 1)
-    throw new EditRefused(`${nameOf(way)} is written twice in the same object; remove one`);
+    throw new EditRefused(`${nameOf(way)} is a duplicate key in the same object; remove one`);
   return memberNamed(object, name);
 }
 
-function nameOf(way: Way): string {
-  if (way.length === 0) return 'the whole';
+function nameOf(way: KeyPath): string {
+  if (way.length === 0) return 'the document';
   const key = formatKeyPath(way);
   return key.includes('"') ? key : `"${key}"`;
 }
 
-/** What stands where a text is to be changed; offsets are those of the text before all changes. */
+/** A replacement; offsets are those of the text before all replacements. */
 type Splice = { readonly from: number; readonly to: number; readonly text: string };
 
-/** An object or list that is to get one more item; `write` gives the item's text for the place it comes to. */
+/** Appends an item to an object or list; `write` formats the item for its place. */
 function appendItem(
   text: string,
   container: JsonNode,
@@ -135,7 +135,7 @@ function appendItem(
     const item = isRoomy
       ? `${style.lineEnd}${margin}${write({ margin })}${style.lineEnd}${outer}`
       : write('in-line');
-    // A comment that runs to the end of its line ends there.
+    // The item starts on a new line, after any line comment.
     return splice(text, [{ from: isRoomy ? end : close, to: close, text: item }]);
   }
   const end = last.offset + last.length;
@@ -153,7 +153,7 @@ function appendItem(
   ]);
 }
 
-/** Takes out one item and its comma, and its line if nothing else stands there; comments around it stay. */
+/** Removes an item, its comma and its line if nothing else is on it; comments around it stay. */
 function removeItem(text: string, container: JsonNode, index: number): string {
   const items = container.children;
   const item = items[index] as JsonNode;
@@ -176,7 +176,7 @@ function removeItem(text: string, container: JsonNode, index: number): string {
   return splice(text, [...commas, withBlanks(text, own, 'before')]);
 }
 
-/** Puts a text in place of another. */
+/** Applies replacements in order. */
 function splice(text: string, splices: readonly Splice[]): string {
   let [result, at] = ['', 0];
   for (const it of splices) {
@@ -191,7 +191,7 @@ function itemMargin(text: string, offset: number, otherwise: string): string {
   return /[\r\n]/.test(text[offset - margin.length - 1] ?? '') ? margin : otherwise;
 }
 
-/** A whole line if it is left empty, else the blanks on one side. */
+/** Extends a removal to the whole line if the line would be empty, otherwise to the blanks on one side. */
 function withBlanks(text: string, cut: Splice, side: 'before' | 'after'): Splice {
   let margin = 0;
   while (/[ \t]/.test(text[cut.from - margin - 1] ?? '')) margin++;
@@ -203,7 +203,7 @@ function withBlanks(text: string, cut: Splice, side: 'before' | 'after'): Splice
   return { ...cut, from: cut.from - margin };
 }
 
-/** What follows an item: its comma if it has one, and where the line ends on which that, or else the item, stands. */
+/** The comma after an item, if any, and the end of the line of that comma or of the item. */
 function tailOf(
   text: string,
   from: number,
@@ -220,20 +220,20 @@ function tailOf(
     else if (text[at] === ',') [comma, lineEnd, passed] = [at, undefined, at + 1];
     else if (text[at] === '\n' || text[at] === '\r') lineEnd ??= at;
   }
-  // Without a line break it ends after the last thing there is.
+  // Without a line break the line ends after the last token.
   return { ...(comma !== undefined && { comma }), lineEnd: lineEnd ?? passed };
 }
 
-/** How a text is laid out, so that what is added looks as if its author had written it. */
+/** The formatting of a text, which additions follow. */
 type TextStyle = {
   readonly lineEnd: string;
-  /** One level of indentation; empty if the whole text stands on one line, and then nothing is broken into lines. */
+  /** One level of indentation; empty if the whole text is on one line, which then stays so. */
   readonly indent: string;
-  /** What stands after a colon, and after a comma within a line. */
+  /** The space after a colon, and after a comma within a line. */
   readonly gap: '' | ' ';
 };
 
-/** `root` is the object that the text holds, if it holds one. */
+/** `root` is the object in the text, if any. */
 function styleOf(text: string, root?: JsonNode): TextStyle {
   const lineEnd = /\r\n|\n/.exec(text)?.[0] ?? '\n';
   const [first] = root?.children ?? [];
@@ -247,13 +247,13 @@ function styleOf(text: string, root?: JsonNode): TextStyle {
   };
 }
 
-/** The blanks that the line begins with on which the offset is. */
+/** The indentation of the line at the offset. */
 function marginAt(text: string, offset: number): string {
   const start = Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1;
   return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? '';
 }
 
-/** The value as text: over several lines, each after the first indented by `margin`, or within one. */
+/** The value as text on one line, or on several lines that are indented by `margin`. */
 function valueText(value: unknown, style: TextStyle, place: { readonly margin: string } | 'in-line'): string {
   if (place === 'in-line' || style.indent === '') return inLine(value, style.gap);
   return JSON.stringify(value, null, style.indent).replaceAll('\n', `${style.lineEnd}${place.margin}`);

@@ -4,43 +4,43 @@ export const MAX_DEPTH = 200;
 /** Maximum number of values in one text: a small file can hold enough of them to exhaust the memory. */
 export const MAX_VALUES = 200_000;
 
-/** A part of a text: where it stands and what it is. */
+/** A node of the syntax tree, with its position. */
 export type JsonNode = {
   readonly type: 'object' | 'list' | 'member' | 'scalar';
   readonly offset: number;
   length: number;
-  /** Of a scalar; of a member, its name. */
+  /** The value of a scalar, or the name of a member. */
   readonly value?: unknown;
-  /** The members of an object, the items of a list, the value of a member; a broken text may end before that. */
+  /** The members of an object, the items of a list, or the value of a member, which an invalid text may lack. */
   readonly children: readonly JsonNode[];
-  /** Where the colon of a member stands. */
+  /** The offset of the colon of a member. */
   readonly colon?: number;
 };
 
-/** `root` is as far as the text could be read: undefined if there is nothing but blanks and comments, or it is too much. */
+/** `root` is the part before the fault; undefined if the text has no value or exceeds a limit. */
 type JsonTree = { readonly root: JsonNode | undefined; readonly fault?: TextFault };
 
-/** Reads a JSON text with comments and trailing commas up to its first fault, without calling itself. */
+/** Parses a JSON text with comments and trailing commas up to its first fault, without recursion. */
 export function readTree(text: string): JsonTree {
   const reader = new TreeReader(text);
   const fault = reader.read();
   return { root: reader.root, ...(fault && { fault }) };
 }
 
-/** What may come next: a value; an item of a list, a name of an object, or their end; a comma or an end; nothing. */
+/** The next token: a value; an item, a name or the end of its container; a comma or the end; nothing. */
 type Expected = 'value' | 'item' | 'name' | 'more' | 'nothing';
 
-/** A part that may still get some of its own. */
+/** A node that may still get children. */
 type OpenNode = JsonNode & { readonly children: JsonNode[] };
 
-/** Most parts of a text have none. */
+/** Shared by all scalars. */
 const NONE: JsonNode[] = [];
 
 class TreeReader {
   readonly #text: string;
   #at = 0;
   #expected: Expected = 'value';
-  /** Objects, lists and members that have not ended yet. */
+  /** Objects, lists and members that are not complete yet. */
   readonly #open: OpenNode[] = [];
   #depth = 0;
   #values = 0;
@@ -122,7 +122,7 @@ class TreeReader {
     this.#open.push(node);
   }
 
-  /** The innermost ends here, and with it the member whose value it is. */
+  /** Completes the innermost node, and the member whose value it is. */
   #end(): void {
     do {
       const node = this.#open.pop();
@@ -165,7 +165,7 @@ export function memberNamed(object: JsonNode, name: string): JsonNode | undefine
 /** Members by name, so that looking up each member of a large object takes linear time. */
 const indexes = new WeakMap<JsonNode, ReadonlyMap<unknown, JsonNode>>();
 
-/** The value at the end of a way, if there is one. */
+/** The value at a key path, if any. */
 export function valueAt(
   root: JsonNode | undefined,
   path: readonly (string | number)[],
@@ -175,21 +175,21 @@ export function valueAt(
   return node;
 }
 
-/** The value that a part of a text stands for; what could not be read is left out. */
+/** The value of a node, without members that have no value. */
 export function valueOfNode({ type, value, children }: JsonNode): unknown {
   if (type === 'list') return children.map(valueOfNode);
   if (type !== 'object') return value;
   const members = children.flatMap(({ value: name, children: [it] }) =>
     it ? [[name as string, valueOfNode(it)] as const] : [],
   );
-  // A member `__proto__` is an ordinary one here.
+  // `Object.fromEntries` makes `__proto__` an ordinary member.
   return Object.fromEntries(members);
 }
 
-/** A member that is written a second time in the same object. */
+/** A member whose name occurs earlier in the same object. */
 type DuplicateNode = { readonly path: readonly (string | number)[]; readonly offset: number };
 
-/** In the order of the text, so many at most. */
+/** Finds at most `max` duplicates, in the order of the text. */
 export function findDuplicates(root: JsonNode, max: number): DuplicateNode[] {
   const found: DuplicateNode[] = [];
   const path: (string | number)[] = [];
@@ -215,13 +215,13 @@ function childOf(node: JsonNode, part: string | number): JsonNode | undefined {
   return node.type === 'list' && typeof part === 'number' ? node.children[part] : undefined;
 }
 
-/** What is no JSON and where; it shows nothing of the text. */
+/** A syntax error; the message contains nothing of the text. */
 type TextFault = { readonly message: string; readonly offset: number };
 
-/** A scalar of a text: its value, and where it ends. */
+/** A scalar and its end offset. */
 type Token = { readonly value: unknown; readonly end: number };
 
-/** Where blanks and comments end; a comment that does not is a fault. */
+/** The offset after whitespace and comments, or a fault for an unterminated comment. */
 function skipTrivia(text: string, from: number): number | TextFault {
   for (let at = from; ; at++) {
     const code = text.charCodeAt(at);
@@ -236,7 +236,7 @@ function skipTrivia(text: string, from: number): number | TextFault {
 
 const [TAB, LINE_FEED, RETURN, SPACE, SLASH] = [0x09, 0x0a, 0x0d, 0x20, 0x2f];
 
-/** Where the line ends on which the offset is. */
+/** The offset of the end of the line. */
 export function endOfLine(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -267,7 +267,7 @@ function readString(text: string, offset: number): Token | TextFault {
 }
 
 function stringFault(written: string, offset: number, isOpen: boolean): TextFault {
-  // Who forgets a quote has the rest of the line in the text.
+  // Without its closing quote, a string includes the rest of the line.
   if (isOpen || /[\r\n]/.test(written))
     return { message: 'unterminated string; a double quote is missing', offset };
   for (let at = 1; at < written.length; at++) {

@@ -9,25 +9,25 @@ import {
   valueOfNode,
 } from './json-tree.ts';
 
-/** A JSON text with comments and trailing commas, and where things stand in it. */
+/** The value of a JSON text with comments and trailing commas, and the positions in it. */
 export type ParsedJson = {
-  /** As far as it could be read; undefined if there is nothing but blanks and comments. */
+  /** The value before the first fault; undefined if the text only has whitespace and comments. */
   readonly value: unknown;
-  /** What is no JSON; nothing is read after the first. It shows nothing of the text, which may be secret. */
+  /** The first syntax error, if any. It contains nothing of the text, which may be secret. */
   readonly faults: readonly { readonly message: string; readonly position: Position }[];
-  /** Members that are written twice in the same object, the first of them: the later one counts. */
+  /** Duplicate keys in the same object, of which the last one is used; at most 20. */
   readonly duplicates: readonly Duplicate[];
-  /** Where the value at the end of the way begins; for a member of an object, its key. Undefined if there is none. */
+  /** The position of the value at a key path; for a member of an object, of its key. */
   locate(path: readonly (string | number)[]): Position | undefined;
 };
 
-/** One that is written a second time, and where. */
+/** A key that occurs earlier in the same object, and its position. */
 type Duplicate = { readonly path: readonly (string | number)[]; readonly position: Position };
 
-/** Some editors begin files with it; it is no part of the text. */
+/** Some editors start files with it; it is not part of the JSON text. */
 export const BOM = '\uFEFF';
 
-/** Nobody reads more of them. */
+/** Maximum number of duplicates that are reported. */
 const MAX_DUPLICATES = 20;
 
 export function parseJsonc(text: string): ParsedJson {
@@ -69,7 +69,7 @@ function offsetOf(root: JsonNode | undefined, path: readonly (string | number)[]
   return (isMember ? memberNamed(parent, String(last)) : valueAt(root, path))?.offset;
 }
 
-/** Where offsets of a text stand, in lines and columns as editors count them; the lines are found once, when asked. */
+/** Converts offsets to lines and columns as editors count them; the lines are found on first use. */
 function positionsIn(text: string): (offset: number) => Position {
   let starts: readonly number[] | undefined;
   return (offset) => {

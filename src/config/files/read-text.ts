@@ -11,32 +11,31 @@ import {
 } from 'node:fs';
 import { isWithin, realPath } from './real-path.ts';
 
-/** More than any file of settings holds; a bigger one is none. */
+/** Larger than any settings file. */
 const MAX_FILE_BYTES = 8 * 2 ** 20;
 
-/** Others wrote what lies in a project or a plugin, and it is read before anybody approved of it. */
+/** Lower for projects and plugins: their files are read before the user approves them. */
 const MAX_BYTES_WITHIN = 2 ** 20;
 
-/** How a file is to be read. */
 export type TextOptions = {
-  /** A directory that links must not lead out of. */
+  /** A directory that symbolic links must not lead out of. */
   readonly within?: string;
   /** By default 8 MiB, and 1 MiB `within` a directory. */
   readonly maxBytes?: number;
 };
 
-/** How big a file may be that is read with these options, or written to be read with them. */
+/** The size limit for files that are read with these options, or written to be read with them. */
 export function maxBytesOf({ within, maxBytes }: TextOptions): number {
   return maxBytes ?? (within === undefined ? MAX_FILE_BYTES : MAX_BYTES_WITHIN);
 }
 
-/** What a file holds, as it is; `unusable` says in a few words why nothing can be read. */
+/** The text of a file; `fault` is the reason why it cannot be read. */
 export type FileText =
   | { readonly state: 'absent' }
   | { readonly state: 'unusable'; readonly fault: string }
   | { readonly state: 'read'; readonly text: string };
 
-/** Reads a small file in place. It never waits for anybody: a pipe or a device is no file. */
+/** Reads a small file synchronously. Pipes and devices are refused, so that reading never blocks. */
 export function readText(path: string, options: TextOptions = {}): FileText {
   const { within } = options;
   try {
@@ -47,11 +46,11 @@ export function readText(path: string, options: TextOptions = {}): FileText {
     const code = codeOf(cause);
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       if (isLink(path)) return { state: 'unusable', fault: 'broken symbolic link' };
-      // Whoever makes it must not make it elsewhere.
+      // A missing file must not be created outside of the directory either.
       if (leadsOut(realPath(path), within)) return { state: 'unusable', fault: outOf(within) };
       return { state: 'absent' };
     }
-    return { state: 'unusable', fault: FAULTS[code ?? ''] ?? `it cannot be read (${code ?? 'unknown'})` };
+    return { state: 'unusable', fault: FAULTS[code ?? ''] ?? `cannot be read (${code ?? 'unknown'})` };
   }
 }
 
@@ -60,12 +59,12 @@ const FAULTS: Readonly<Record<string, string>> = {
   EPERM: 'permission denied; change the permissions of the file',
   EISDIR: 'is a directory, not a file',
   ELOOP: 'circular symbolic link',
-  // Opening a pipe or socket that nobody serves.
+  // Opening a pipe or socket without a peer.
   ENXIO: 'not a regular file',
 };
 
 function readRegular(path: string, maxBytes: number): FileText {
-  // Asked before it is opened, since to open a device may do something; and again after, since it may be another by then.
+  // Checked before opening, because opening a device may have effects, and again after, because the file may be replaced.
   const fault = kindFault(statSync(path), maxBytes);
   if (fault !== undefined) return { state: 'unusable', fault };
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
@@ -97,7 +96,7 @@ function kindFault(
   return found.size > maxBytes ? tooBig(maxBytes) : undefined;
 }
 
-/** To the end, which may be farther away than the size said; undefined if it is too far. */
+/** Reads to the end, which may be beyond the given size; undefined if the file is too large. */
 function readAll(file: number, size: number, maxBytes: number): Uint8Array | undefined {
   let bytes = Buffer.allocUnsafe(size + 1);
   let length = 0;

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
-/** The one path that a file has, links resolved and letters as they are on disk; of what is not there, as far as it is. */
+/** The canonical path of a file; of a missing file, the canonical path of the nearest existing directory and the rest. */
 export function realPath(path: string): string {
   const full = resolve(path);
   try {
@@ -12,8 +12,8 @@ export function realPath(path: string): string {
   }
 }
 
-/** Whether the path is the directory or below it; both are real places. */
+/** Whether the path is the directory or below it; both must be resolved. */
 export function isWithin(path: string, directory: string): boolean {
-  const way = relative(directory, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+  const steps = relative(directory, path);
+  return steps === '' || (steps !== '..' && !steps.startsWith(`..${sep}`) && !isAbsolute(steps));
 }

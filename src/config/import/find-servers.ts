@@ -16,13 +16,13 @@ import {
   type RawServer,
 } from './importer.ts';
 
-/** A file of another program that is there, and what it came to. */
+/** An existing file of another program, and the servers in it. */
 export type FoundFile = Imported & { readonly tool: ImportProgram; readonly place: ImportFile };
 
-/** Some programs keep more than servers in the file of a person; larger ones are not read. */
+/** Some programs keep more than servers in their user file. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
-/** Looks where each program keeps its file; never rejects, writes and starts nothing. */
+/** Reads the files of each program; never rejects, and writes and starts nothing. */
 export async function findServers(
   tools: readonly ImportProgram[],
   context: ImportContext,
@@ -44,7 +44,7 @@ export async function findServers(
   return (await Promise.all(looked)).filter((it) => it !== undefined);
 }
 
-/** What the text of another program's file comes to in our own form: each server on its own, and nothing is started. */
+/** Converts the servers of another program's file; each server is converted separately. */
 export async function readImportFile(
   tool: ImportProgram,
   text: string,
@@ -68,7 +68,7 @@ export async function readImportFile(
   };
 }
 
-/** The server, or what is wrong with it. */
+/** The server, or why it is invalid. */
 function readServer(
   tool: ImportProgram,
   { name, value, from, isOff: isOffBeside = false }: RawServer,
@@ -76,27 +76,27 @@ function readServer(
   context: ImportContext,
 ): ImportedServer | string {
   if (!isRecord(value)) return 'must be an object';
-  const ofText: string[] = [];
-  const unsayable: string[] = [];
+  const rewriteNotes: string[] = [];
+  const rewriteFaults: string[] = [];
   const rewritten = mapTexts(value, (text) => {
     const { text: ours, notes = [], fault } = tool.rewrite(text, place, context);
-    for (const note of notes) ofText.push(note);
-    if (fault !== undefined) unsayable.push(fault);
+    rewriteNotes.push(...notes);
+    if (fault !== undefined) rewriteFaults.push(fault);
     return ours;
   });
   const { entry, notes, faults, isOff } = convertEntry(
     rewritten as Record<string, unknown>,
     tool.conversions,
   );
-  const fault = faults[0] ?? unsayable[0] ?? validateServerName(name) ?? validateEntry(entry)?.message;
+  const fault = faults[0] ?? rewriteFaults[0] ?? validateServerName(name) ?? validateEntry(entry)?.message;
   if (fault !== undefined) return fault;
-  return { name, entry, from, notes: fewNotes([...notes, ...ofText]), isOff: isOff || isOffBeside };
+  return { name, entry, from, notes: limitNotes([...notes, ...rewriteNotes]), isOff: isOff || isOffBeside };
 }
 
-/** Nobody reads more of one server. */
+/** Maximum number of notes per server. */
 const MAX_NOTES = 20;
 
-function fewNotes(notes: readonly string[]): readonly string[] {
+function limitNotes(notes: readonly string[]): readonly string[] {
   const all = [...new Set(notes)];
   const more = all.length - MAX_NOTES;
   return more > 0 ? [...all.slice(0, MAX_NOTES), `and ${more} more like these`] : all;
@@ -127,7 +127,7 @@ function faultAt({ path }: ImportFile, { from, way, message, position }: FilePro
   };
 }
 
-/** A file's text as an object, or why it is none. */
+/** A file's content as an object, or why it is unusable. */
 type ParsedFile =
   | {
       readonly kind: 'read';
@@ -136,7 +136,7 @@ type ParsedFile =
     }
   | { readonly kind: 'unusable'; readonly fault: string; readonly position?: Position };
 
-/** Never rejects for what the text holds, and shows nothing of it. */
+/** Parses a file; faults contain nothing of the text. */
 async function parseFile(text: string, format: ImportProgram['format']): Promise<ParsedFile> {
   return format === 'json' ? parseJson(text) : parseToml(text);
 }
@@ -145,7 +145,7 @@ function parseJson(text: string): ParsedFile {
   const { value, faults, locate } = parseJsonc(text);
   const [fault] = faults;
   if (fault) return { kind: 'unusable', fault: fault.message, position: fault.position };
-  // Programs leave files behind that hold nothing yet.
+  // Some programs create empty files.
   const object = value === undefined ? {} : value;
   return isRecord(object)
     ? { kind: 'read', value: object, locate }
@@ -165,7 +165,7 @@ async function parseToml(text: string): Promise<ParsedFile> {
   }
 }
 
-/** The same limits as those of JSON: whoever goes through the value may call themselves for each level. */
+/** Applies the limits of JSON files, so that code may recurse over the value. */
 function isTooMuch(value: unknown): boolean {
   let level: readonly unknown[] = [value];
   let values = 0;

@@ -1,56 +1,55 @@
 import { isRecord } from '../../base/json-value.ts';
 import { sliceText, visibleText } from '../../base/text/display-text.ts';
-
 import type { ConfigContext } from '../config-context.ts';
 import type { ConfigDiagnostic, Position } from '../model.ts';
 
-/** Whether a server was meant for everything the person does, or for the project alone. */
+/** Whether a server is for all projects of the user, or for one project. */
 export type ImportScope = 'user' | 'project';
 
-/** One file of another program that may name servers. */
+/** A file of another program that may contain servers. */
 export type ImportFile = { readonly path: string; readonly from: ImportScope };
 
-/** What reading takes from the surroundings. */
+/** The environment of an import. */
 export type ImportContext = Pick<ConfigContext, 'cwd' | 'userHome' | 'env' | 'platform'> & {
-  /** Where the files of the project lie: the repository, or the directory people work in. */
+  /** The directory of project files: the repository, or the working directory. */
   readonly project: string;
 };
 
-/** One server as another program keeps it. */
+/** A server in the format of another program. */
 export type RawServer = {
   readonly name: string;
-  /** Where in the file it stands. */
+  /** The key path in the file. */
   readonly way: readonly (string | number)[];
   readonly value: unknown;
   readonly from: ImportScope;
-  /** It is turned off elsewhere in the file. */
+  /** The file disables it in another place. */
   readonly isOff?: boolean;
 };
 
-/** Another program that keeps servers in a file of its own: a row of the table. */
+/** A program whose servers can be imported. */
 export type ImportProgram = {
-  /** The word of the command line. */
+  /** The name on the command line. */
   readonly id: string;
   readonly title: string;
   readonly format: 'json' | 'toml';
-  /** Where its files lie, the person's own first. */
+  /** The paths of its files, the user's file first. */
   places(context: ImportContext): readonly ImportFile[];
-  /** Every server of a file, also those that are none. */
+  /** All servers of a file, including invalid ones. */
   servers(file: Readonly<Record<string, unknown>>, place: ImportFile, context: ImportContext): RawServer[];
-  /** A text of an entry as we would write it. */
+  /** Converts a string of an entry to Toolplane's syntax of variables. */
   rewrite(text: string, place: ImportFile, context: ImportContext): Rewritten;
-  /** What becomes of each member of an entry. */
+  /** How each member of an entry is converted. */
   readonly conversions: MemberConversions;
 };
 
-/** `fault` says why it cannot be written so that it means the same here. */
+/** `fault` is the reason why the string has no equivalent here. */
 export type Rewritten = {
   readonly text: string;
   readonly notes?: readonly string[];
   readonly fault?: string;
 };
 
-/** What a member becomes: members of ours, a line for the person, or a fault that makes the entry unusable. */
+/** The result for a member: members to set, a note for the user, or a fault that makes the entry unusable. */
 export type ConvertedMember = {
   readonly put?: Readonly<Record<string, unknown>>;
   readonly note?: string;
@@ -60,19 +59,19 @@ export type ConvertedMember = {
 
 type MemberConversions = Readonly<Record<string, (value: unknown, name: string) => ConvertedMember>>;
 
-/** A server in our own form, not written anywhere yet. */
+/** A server in Toolplane's format, not written to a file yet. */
 export type ImportedServer = {
   readonly name: string;
   readonly entry: Readonly<Record<string, unknown>>;
   readonly from: ImportScope;
-  /** What was not taken over, and what is to be done: a line each. It never shows a value. */
+  /** What was not imported, and what to do; one line each, without values. */
   readonly notes: readonly string[];
-  /** The other program does not start it. */
+  /** The server is disabled in the other program. */
   readonly isOff: boolean;
   readonly position?: Position;
 };
 
-/** What a file of another program came to. */
+/** The servers of another program's file. */
 export type Imported = {
   readonly servers: readonly ImportedServer[];
   readonly faults: readonly ConfigDiagnostic[];
@@ -80,18 +79,18 @@ export type Imported = {
 
 type MemberConversion = MemberConversions[string];
 
-/** It is called the same here. */
+/** The member has the same name here. */
 export const unchanged: MemberConversion = (value, name) => ({ put: { [name]: value } });
 
-/** It is called otherwise here. */
+/** The member has another name here. */
 export const renamedTo =
   (ours: string): MemberConversion =>
   (value) => ({ put: { [ours]: value } });
 
-/** It says nothing that matters here. */
+/** The member is not needed here. */
 export const dropped: MemberConversion = () => ({});
 
-/** There is no counterpart; `why` says what to do, if there is something. */
+/** The member has no equivalent; `why` says what to do. */
 export const notImported =
   (why = ''): MemberConversion =>
   (_, name) => ({
@@ -103,14 +102,14 @@ export const seconds =
   (value, name) =>
     typeof value === 'number' && Number.isFinite(value) && value > 0
       ? { put: { [ours]: Math.ceil(value * 1000) } }
-      : { fault: `"${name}" is a number of seconds above 0` };
+      : { fault: `"${name}" must be a number of seconds above 0` };
 
-/** A flag that keeps the other program from starting it. */
+/** A flag that disables the server in the other program. */
 export const disabledIf =
   (off: boolean): MemberConversion =>
   (value) => ({ isOff: value === off });
 
-/** Members that nearly every program calls as we do. */
+/** Members with the same names in nearly every program. */
 export const COMMON: MemberConversions = {
   type: unchanged,
   command: unchanged,
@@ -121,31 +120,34 @@ export const COMMON: MemberConversions = {
   headers: unchanged,
 };
 
-/** Turns every member of an entry; what nobody knows is told, never dropped in silence. */
+/** Converts every member of an entry; unknown members produce a note. */
 export function convertEntry(
   raw: Readonly<Record<string, unknown>>,
-  turns: MemberConversions,
+  conversions: MemberConversions,
 ): {
   readonly entry: Record<string, unknown>;
   readonly notes: string[];
   readonly faults: string[];
   readonly isOff: boolean;
 } {
-  const turned = Object.entries(raw)
+  const converted = Object.entries(raw)
     .filter(([, value]) => value !== undefined && value !== null)
     .map(
       ([name, value]): ConvertedMember =>
-        (Object.hasOwn(turns, name) ? (turns[name] as MemberConversion) : notImported())(value, name),
+        (Object.hasOwn(conversions, name) ? (conversions[name] as MemberConversion) : notImported())(
+          value,
+          name,
+        ),
     );
   const entry: Record<string, unknown> = {};
-  for (const [name, value] of turned.flatMap(({ put = {} }) => Object.entries(put))) {
+  for (const [name, value] of converted.flatMap(({ put = {} }) => Object.entries(put))) {
     const before = entry[name];
     entry[name] = isRecord(before) && isRecord(value) ? { ...before, ...value } : value;
   }
   return {
     entry,
-    notes: turned.flatMap(({ note }) => (note === undefined ? [] : [note])),
-    faults: turned.flatMap(({ fault }) => (fault === undefined ? [] : [fault])),
-    isOff: turned.some(({ isOff }) => isOff === true),
+    notes: converted.flatMap(({ note }) => (note === undefined ? [] : [note])),
+    faults: converted.flatMap(({ fault }) => (fault === undefined ? [] : [fault])),
+    isOff: converted.some(({ isOff }) => isOff === true),
   };
 }

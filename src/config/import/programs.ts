@@ -16,7 +16,10 @@ import {
 } from './importer.ts';
 import { bracedText, dollarText, editorText, isVariableName, plainText } from './variables.ts';
 
-/** One file for everything: the person's servers, and those of each directory. */
+const APPROVAL = notImported('allow tools with rules in permissions.allow');
+const SIGN_IN = notImported('OAuth is not imported; sign in with toolplane');
+
+/** One file for the user's servers and those of each directory. */
 const CLAUDE_CODE: ImportProgram = {
   id: 'claude-code',
   title: 'Claude Code',
@@ -34,11 +37,11 @@ const CLAUDE_CODE: ImportProgram = {
     headersHelper: unchanged,
     timeout: unchanged,
     alwaysLoad: unchanged,
-    oauth: notImported('OAuth is not imported; sign in with toolplane'),
+    oauth: SIGN_IN,
   },
 };
 
-/** It starts commands only, and puts no variables in. */
+/** Supports only stdio servers, and no variables. */
 const CLAUDE_DESKTOP: ImportProgram = {
   id: 'claude-desktop',
   title: 'Claude Desktop',
@@ -48,7 +51,7 @@ const CLAUDE_DESKTOP: ImportProgram = {
   ],
   servers: (file, { from }) => serversAt(file, ['mcpServers'], from),
   rewrite: plainText,
-  conversions: { ...COMMON, extensionId: notImported('it comes with an extension') },
+  conversions: { ...COMMON, extensionId: notImported('provided by an extension') },
 };
 
 const CURSOR: ImportProgram = {
@@ -63,16 +66,16 @@ const CURSOR: ImportProgram = {
   rewrite: editorText,
   conversions: {
     ...COMMON,
-    // It finds out what is spoken there, as we do without a type.
+    // Detects the transport, as Toolplane does without a type.
     type: (value) => (value === 'streamableHttp' || value === 'http' ? {} : { put: { type: value } }),
     disabled: disabledIf(true),
     envFile: notImported('copy its variables to "env"'),
-    auth: notImported('OAuth is not imported; sign in with toolplane'),
-    autoApprove: notImported('allow tools with rules in permissions.allow'),
+    auth: SIGN_IN,
+    autoApprove: APPROVAL,
   },
 };
 
-/** `servers` in files of their own, and in the settings of older versions. */
+/** `servers` in `mcp.json`, and in the settings of older versions. */
 const VSCODE: ImportProgram = {
   id: 'vscode',
   title: 'VS Code',
@@ -102,9 +105,7 @@ const VSCODE: ImportProgram = {
   },
 };
 
-const APPROVAL = notImported('allow tools with rules in permissions.allow');
-
-/** TOML; what comes from variables is named by members of their own. */
+/** TOML, with separate members for values of variables. */
 const CODEX: ImportProgram = {
   id: 'codex',
   title: 'Codex',
@@ -124,7 +125,7 @@ const CODEX: ImportProgram = {
         : { fault: `"${name}" must be the name of a variable` },
     http_headers: renamedTo('headers'),
     env_http_headers: fromVariables('headers'),
-    env_vars: passedOn,
+    env_vars: passedVariables,
     startup_timeout_sec: seconds('connectTimeoutMs'),
     startup_timeout_ms: renamedTo('connectTimeoutMs'),
     tool_timeout_sec: seconds('timeout'),
@@ -134,13 +135,11 @@ const CODEX: ImportProgram = {
     disabled_tools: renamedTo('excludeTools'),
     default_tools_approval_mode: APPROVAL,
     tools: APPROVAL,
-    scopes: notImported('OAuth is not imported; sign in with toolplane'),
-    oauth_resource: notImported('OAuth is not imported; sign in with toolplane'),
+    scopes: SIGN_IN,
+    oauth_resource: SIGN_IN,
     bearer_token: notImported('name a variable or a secret in "headers"'),
   },
 };
-
-const SIGN_IN = notImported('OAuth is not imported; sign in with toolplane');
 
 const GEMINI: ImportProgram = {
   id: 'gemini',
@@ -153,7 +152,7 @@ const GEMINI: ImportProgram = {
   servers: (file, { from }) => {
     const excluded = isRecord(file.mcp) && Array.isArray(file.mcp.excluded) ? file.mcp.excluded : [];
     return serversAt(file, ['mcpServers'], from).map((server) => ({
-      ...asWeb(server),
+      ...withTransport(server),
       isOff: excluded.includes(server.name),
     }));
   },
@@ -187,7 +186,7 @@ const WINDSURF: ImportProgram = {
     serverUrl: renamedTo('url'),
     disabled: disabledIf(true),
     disabledTools: renamedTo('excludeTools'),
-    alwaysAllow: notImported('allow tools with rules in permissions.allow'),
+    alwaysAllow: APPROVAL,
   },
 };
 
@@ -208,21 +207,21 @@ const ZED: ImportProgram = {
   rewrite: plainText,
   conversions: {
     ...COMMON,
-    // Once the command was an object of its own.
+    // In older versions the command is an object.
     command: (value) => {
       if (!isRecord(value)) return { put: { command: value } };
       const { path, args, env } = value;
       return { put: { command: path, ...(args != null && { args }), ...(env != null && { env }) } };
     },
     source: (value) =>
-      value === 'extension' ? { fault: 'it comes with an extension of Zed, which starts it' } : {},
+      value === 'extension' ? { fault: 'provided by an extension of Zed, which starts it' } : {},
     enabled: disabledIf(false),
-    settings: notImported('they are those of an extension'),
+    settings: notImported('settings of an extension'),
     remote: dropped,
   },
 };
 
-/** Every program whose files are read; of servers with one name, the earlier row's comes first. */
+/** All programs; of servers with one name, the one of the earlier program comes first. */
 export const IMPORT_PROGRAMS: readonly ImportProgram[] = [
   CLAUDE_CODE,
   CLAUDE_DESKTOP,
@@ -257,16 +256,16 @@ function fromVariables(ours: string): (value: unknown, name: string) => Converte
   };
 }
 
-/** Variables a server is given as they are. */
-function passedOn(value: unknown, name: string): ConvertedMember {
+/** Variables that are passed to the server unchanged. */
+function passedVariables(value: unknown, name: string): ConvertedMember {
   if (!Array.isArray(value) || !value.every(isVariableName)) {
     return { fault: `"${name}" must be a list of names of variables` };
   }
   return { put: { env: Object.fromEntries(value.map((variable) => [variable, `\${${variable}}`])) } };
 }
 
-/** `httpUrl` beats `url`, which alone means server-sent events. */
-function asWeb(server: RawServer): RawServer {
+/** `httpUrl` takes precedence over `url`, which alone means server-sent events. */
+function withTransport(server: RawServer): RawServer {
   if (!isRecord(server.value)) return server;
   const { httpUrl, url, type, ...rest } = server.value;
   if (httpUrl !== undefined) return { ...server, value: { ...rest, type: 'http', url: httpUrl } };
@@ -274,7 +273,7 @@ function asWeb(server: RawServer): RawServer {
   return { ...server, value: { ...rest, type: type ?? 'sse', url } };
 }
 
-/** The members of the object at the end of a way, each a server; what is no object is told as a server that is none. */
+/** The members of the object at a key path, each a server; any other value becomes one invalid server. */
 function serversAt(
   file: Readonly<Record<string, unknown>>,
   way: readonly string[],
@@ -287,7 +286,7 @@ function serversAt(
   return Object.entries(at).map(([name, value]) => ({ name, way: [...way, name], value, from }));
 }
 
-/** Where programs keep what belongs to a person. */
+/** The directory for data of the user's applications. */
 function applicationData({ platform, userHome, env }: ImportContext): string {
   if (platform === 'darwin') return join(userHome, 'Library', 'Application Support');
   if (platform === 'win32') return env.APPDATA || join(userHome, 'AppData', 'Roaming');

@@ -4,28 +4,28 @@ import { redactText } from '../../base/text/redact.ts';
 import { literalText } from '../expand/parse-template.ts';
 import type { ImportContext, ImportFile, Rewritten } from './importer.ts';
 
-/** What any system calls a variable, and `${NAME}` takes. */
+/** Whether the name is valid for a variable on every system and in `${NAME}`. */
 export function isVariableName(name: unknown): name is string {
   return typeof name === 'string' && /^[A-Za-z_]\w*$/.test(name);
 }
 
-/** Why a text cannot be said in our words: `$${` is how a literal `${` is written here. */
+/** The string has no equivalent, because `$${` is the escape of a literal `${` here. */
 export const AFTER_DOLLAR =
-  'a "$" stands right before a variable in one of its texts, which cannot be written here; put the "$" into the variable';
+  'one of its strings has a "$" directly before a variable, which is not supported here; put the "$" into the variable';
 
-/** A program that puts nothing in: what looks like a variable was text there, and stays so. */
+/** For programs without variables: what looks like a variable is text, and stays text. */
 export function plainText(text: string): Rewritten {
   const inner = [...text.matchAll(/\$\{([^}]*)\}/g)].map((it) => it[1] ?? '');
   return { text: literalText(text), notes: inner.map(plainNote) };
 }
 
-/** What is said of a `${…}` that was no variable. */
+/** The note about a `${…}` that is not a variable in the other program. */
 function plainNote(inner: string): string {
   const shown = shownPlace(inner);
   return `${shown} was plain text there and stays plain text: $${shown}`;
 }
 
-/** The variables of editors: `${env:NAME}`, `${userHome}`, `${workspaceFolder}` and what is asked for, `${input:id}`. */
+/** The variables of editors: `${env:NAME}`, `${userHome}`, `${workspaceFolder}` and prompts, `${input:id}`. */
 export function editorText(text: string, place: ImportFile, context: ImportContext): Rewritten {
   const notes: string[] = [];
   const ours: string[] = [];
@@ -43,7 +43,7 @@ export function editorText(text: string, place: ImportFile, context: ImportConte
   return { text: ours.join(''), notes, ...(fault !== undefined && { fault }) };
 }
 
-/** What a secret may be called, of any text. */
+/** A valid name of a secret, derived from any text. */
 export function secretName(text: string): string {
   const name = text.replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^[-.]+/, '');
   return name.slice(0, MAX_SECRET_NAME_LENGTH) || 'secret';
@@ -71,14 +71,14 @@ function editorVariable(
   if ((inner === 'workspaceFolder' || inner === 'workspaceRoot') && folder !== undefined) {
     return { put: literalText(folder), note: `\${${inner}} became ${visibleText(folder)}` };
   }
-  // One of ours in a file of theirs: people copy entries.
+  // A variable in Toolplane's syntax: people copy entries between programs.
   if (isVariableName(inner) && !EDITORS_OWN.test(inner)) return {};
   return { note: `${shownPlace(inner)} has no equivalent here: replace it by its value` };
 }
 
 const EDITORS_OWN = /^(workspace|file|selected|relative|cwd|exec|default|line)/;
 
-/** It stands in a text that may be secret: what looks like no name is not shown. */
+/** The reference for a note; the string may be secret, so only names are shown. */
 function shownPlace(inner: string): string {
   const isName = /^[\w:. -]{1,60}$/.test(inner) && redactText(inner) === inner;
   return isName ? `\${${inner}}` : '${…}';
@@ -86,15 +86,15 @@ function shownPlace(inner: string): string {
 
 type Rewrite = (text: string, place: ImportFile, context: ImportContext) => Rewritten;
 
-/** A program whose variables are written as ours, `${NAME}` and `${NAME:-default}`. */
+/** For programs with the same syntax of variables, `${NAME}` and `${NAME:-default}`. */
 export const bracedText: Rewrite = (text, _, { env }) => rewrite(text, /\$\{([^}]+)\}/g, env);
 
-/** A program that also knows them without braces, `$NAME`. */
+/** For programs that also support variables without braces, `$NAME`. */
 export const dollarText: Rewrite = (text, _, { env }) => rewrite(text, /\$(?:\{([^}]+)\}|(\w+))/g, env);
 
 /**
- * Such programs leave what is not set as it stands, and know no way to write a text that looks like a variable; ours is
- * `$${`, so that a "$" right before a variable means something else here.
+ * Such programs leave unset variables as text and have no escape for `${`. Here the escape is `$${`, so a "$" directly
+ * before a variable has another meaning.
  */
 function rewrite(text: string, pattern: RegExp, env: ImportContext['env']): Rewritten {
   const notes: string[] = [];
@@ -109,7 +109,7 @@ function rewrite(text: string, pattern: RegExp, env: ImportContext['env']): Rewr
     if (!isVariableName(name) || isText) {
       ours.push(before, literalText(whole));
       if (braced !== undefined) notes.push(plainNote(braced));
-      else if (isText) notes.push('"$$" before a name is taken for text; for a variable, write ${NAME}');
+      else if (isText) notes.push('"$$" before a name is imported as text; for a variable, write ${NAME}');
     } else {
       ours.push(before, `\${${braced ?? bare}}`);
       if (isAfterDollar) fault ??= AFTER_DOLLAR;
@@ -121,4 +121,4 @@ function rewrite(text: string, pattern: RegExp, env: ImportContext['env']): Rewr
 }
 
 const BRACE =
-  'a default in one of its texts holds a brace, which means another thing here; put in what it stands for';
+  'a default in one of its strings contains a brace, which has another meaning here; replace the variable by its value';

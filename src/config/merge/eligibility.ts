@@ -1,15 +1,15 @@
 import type { Approvals } from '../approval/approvals.ts';
 import { SCOPES, type Source, type WrittenServer } from '../model.ts';
 
-/** An entry that was written, and whether it may have its name at all. */
+/** An entry, and whether it may be used for its name. */
 export type Candidate = {
   readonly written: WrittenServer;
   readonly eligibility: 'eligible' | 'pending' | 'rejected' | 'left-out' | 'managed';
-  /** What a person would be asked about. */
+  /** Why the user has to approve it. */
   readonly choice?: 'new' | 'changed';
 };
 
-/** Every entry, the highest first. */
+/** All entries, highest precedence first. */
 export function rankCandidates(input: {
   readonly sources: readonly Source[];
   readonly approvals: Pick<Approvals, 'ofServer'>;
@@ -29,8 +29,8 @@ export function rankCandidates(input: {
 }
 
 /**
- * The managed file that excludes all others (R168), also if nothing of it can be read: who cannot know what is allowed
- * starts nothing. It is the first, since one that a variable names must not add to what the system's own says.
+ * The managed file that excludes all other servers (R168), also if it cannot be read, so that nothing is started against
+ * the policy. Only the first one is used: a file in a directory that a variable adds cannot extend the system's own.
  */
 export function managedSource(sources: readonly Source[]): Source | undefined {
   return sources.find(({ scope, state }) => scope === 'managed' && state !== 'absent');
@@ -38,7 +38,7 @@ export function managedSource(sources: readonly Source[]): Source | undefined {
 
 const EVEN_IF_STRICT: ReadonlySet<string> = new Set(['program', 'managed']);
 
-/** What lies in a project comes from elsewhere (R169, C18). */
+/** Entries in a project come from other people and need approval (R169, C18). */
 const BY_APPROVAL: ReadonlySet<string> = new Set(['project', 'local']);
 
 function approval(written: WrittenServer, approvals: Pick<Approvals, 'ofServer'>): Candidate {
@@ -59,17 +59,17 @@ function highestFirst(sources: readonly Source[]): readonly Source[] {
   return sources.toReversed().toSorted((a, b) => rank(b) - rank(a));
 }
 
-type Placed = { readonly path?: string };
+type Located = { readonly path?: string };
 
 /**
- * Whether managed settings come after the managed file that an entry is of: the system's directory is the first, then the
- * one that a variable names, and flags are the last.
+ * Compares the precedence of managed settings with that of the managed file of an entry: the system's directory is first,
+ * then the one that a variable adds, then flags.
  */
-export function managedOrder(sources: readonly Source[]): (settings: Placed, entry: Placed) => boolean {
+export function managedOrder(sources: readonly Source[]): (settings: Located, entry: Located) => boolean {
   const directories = sources.flatMap(({ scope, path }) =>
     scope === 'managed' && path !== undefined ? [directoryOf(path)] : [],
   );
-  const rank = ({ path }: Placed) => {
+  const rank = ({ path }: Located) => {
     const found = path === undefined ? -1 : directories.indexOf(directoryOf(path));
     return found < 0 ? directories.length : found;
   };

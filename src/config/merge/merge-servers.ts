@@ -20,21 +20,21 @@ import { entryDiagnostic, resolveServer } from './resolve-server.ts';
 import { normalizeUrl } from './url-pattern.ts';
 
 export type MergeInput = {
-  /** The lowest first; within a scope the later one beats the earlier. Of managed ones the first alone counts. */
+  /** Lowest precedence first; within a scope the later one takes precedence. Of managed files only the first is used. */
   readonly sources: readonly Source[];
   readonly approvals: Pick<Approvals, 'ofServer'>;
   readonly policy: Pick<Policy, 'judge'>;
-  /** What settings say of servers; the lowest first. */
+  /** Settings for servers, lowest precedence first. */
   readonly overrides: readonly ServerOverride[];
-  /** Only the program's and managed servers count. */
+  /** Use only servers of the program and managed servers. */
   readonly isStrict?: boolean;
-  /** Servers in the program itself, which have their names before all others. */
+  /** The names of in-process servers, which shadow all others. */
   readonly programNames?: readonly string[];
-  /** Where what settings say of a server stands; asked only for what is wrong. */
+  /** The position of an override; used for diagnostics only. */
   readonly placeOf?: (override: ServerOverride) => Position | undefined;
 };
 
-/** One answer for every name, and why. The same sources give the same answer. */
+/** Decides which entry is used for each name, and why; depends on the input only. */
 export function mergeServers(input: MergeInput): Merged {
   const candidates = rankCandidates(input);
   const programNames = new Set(input.programNames);
@@ -73,7 +73,7 @@ export function mergeServers(input: MergeInput): Merged {
 
 type Loss = { readonly why: 'shadowed' | 'same-name' | 'duplicate'; readonly to: Candidate };
 
-/** Who has which name, the highest first; all others that count lose to somebody. */
+/** Assigns each name to the eligible candidate with the highest precedence; the others lose to it. */
 function assignNames(
   candidates: readonly Candidate[],
   ofProgram: readonly Candidate[],
@@ -82,7 +82,7 @@ function assignNames(
   readonly losses: ReadonlyMap<Candidate, Loss>;
   readonly alike: readonly ConfigDiagnostic[];
 } {
-  // By the name a model sees, so that of two that look the same to it one counts.
+  // By normalized name: of two names that are the same to a model only one is used.
   const seen = new Map(ofProgram.map((it) => [normalizeName(it.written.name), it]));
   const signatures = new Map<string, Candidate>();
   const losses = new Map<Candidate, Loss>();
@@ -110,7 +110,7 @@ function assignNames(
   return { holders, losses, alike: [...alike.values()] };
 }
 
-/** Of a name that nobody has, the entry to show: the highest that a person may still approve, else the highest rejected. */
+/** For names without a holder, the entry to show: the highest pending one, otherwise the highest rejected one. */
 function pendingCandidates(
   candidates: readonly Candidate[],
   holders: ReadonlyMap<string, Candidate>,
@@ -132,7 +132,7 @@ function lostServer(
   holder: Candidate | undefined,
 ): IgnoredServer {
   const winner = (loss?.to ?? holder)?.written;
-  // Who counts and has no name lost it to somebody.
+  // An eligible candidate without its name is shadowed.
   const why = loss?.why ?? (eligibility === 'eligible' ? 'shadowed' : eligibility);
   return { written, why, ...(winner && { winner }) };
 }
@@ -150,20 +150,17 @@ function unreadManaged(sources: readonly Source[]): readonly ConfigDiagnostic[] 
   return [{ level: 'error', scope: 'managed', label: ruling.label, message }];
 }
 
-/** A server in the program itself, as the one that has a name: it stands in no file, and nobody dials it. */
+/** An in-process server as the holder of its name; it is in no file. */
 function programServer(name: string): WrittenServer {
   return { name, scope: 'program', label: 'the program itself', raw: { type: 'sdk' } };
 }
 
-/** Whether what has a name is no entry but a server in the program itself. */
+/** Whether the holder of a name is an in-process server. */
 export function isProgramServer({ scope, raw }: WrittenServer): boolean {
   return scope === 'program' && isRecord(raw) && raw.type === 'sdk';
 }
 
-/**
- * What settings say of servers that nobody wrote: most likely the name is mistyped, and what they set would do nothing
- * without a word. Where not all names are known, nothing is said.
- */
+/** Warns about settings for unknown servers, which are probably misspelled, unless some names are not known. */
 function unknownServerSettings({
   sources,
   overrides,
@@ -180,10 +177,10 @@ function unknownServerSettings({
   const faults = new Map<string, ConfigDiagnostic>();
   for (const override of overrides) {
     const { name, scope, label, path } = override;
-    // The same settings may speak twice of it, once of what they add.
+    // The same settings may occur twice: once for what they add.
     const id = JSON.stringify([scope, path ?? label, name]);
     if (known.has(name) || faults.has(id)) continue;
-    // To guess takes time, and whoever errs so often needs no guesses.
+    // Each suggestion compares the name with all others, so their number is limited.
     if (++looked > MAX_GUESSES) break;
     const suggestion = nearest(name, names);
     if (suggestion === undefined && EVERYWHERE.has(scope)) continue;
@@ -201,22 +198,21 @@ function unknownServerSettings({
   return [...faults.values()];
 }
 
-/** How many names are looked at. */
+/** Maximum number of unknown names that are reported. */
 const MAX_GUESSES = 50;
 
-/** These hold for all projects, and may speak of a server that only another one has. */
+/** These apply to all projects and may be about a server of another project. */
 const EVERYWHERE: ReadonlySet<Scope> = new Set(['user', 'managed']);
 
-/** A catalogue that nobody has asked yet is not there either. */
+/** Whether the servers of a source are not known; a catalogue may not be fetched yet. */
 function isUnknown({ state, leftOut, scope }: Source): boolean {
   return state === 'unusable' || leftOut === true || (state === 'absent' && scope === 'connector');
 }
 
 /**
- * What an entry leads to, as a text to compare (R167). Of a command: itself, its arguments one by one, in order and to
- * the letter, and `cwd`, on which their relative paths depend. Of an address: the address as it is dialled, whatever
- * `type` says, since one without a type may be of any. Credentials (`env`, `headers`, `user:password@`), time-outs,
- * tool lists and trust do not count.
+ * Identifies the server that an entry leads to (R167): the command with its arguments and `cwd`, on which relative paths
+ * depend, or the normalized URL without its `type`, which an entry may leave out. Credentials (`env`, `headers`,
+ * `user:password@`), timeouts, tool lists and trust are not part of it.
  */
 export function signatureOf(entry: ExternalServerEntry): string {
   if ('url' in entry && entry.url !== undefined) return JSON.stringify(['url', addressOf(entry.url)]);
@@ -231,7 +227,7 @@ export function signatureOf(entry: ExternalServerEntry): string {
 }
 
 function addressOf(written: string): string {
-  // What is put in later may be anything, so only the same text is the same place.
+  // The values of variables are not known yet, so only equal texts are the same URL.
   const url = written.includes('${') ? undefined : normalizeUrl(written);
   return url ? `${url.scheme}://${url.host}:${url.port}${url.path}${url.query}` : written;
 }

@@ -10,12 +10,12 @@ import {
   type UrlPattern,
 } from './url-pattern.ts';
 
-/** One row of a list of servers that are allowed or denied. */
+/** One row of `allowedMcpServers` or `deniedMcpServers`. */
 export type PolicyRow =
   | { readonly by: 'serverName'; readonly name: string }
   /**
-   * The command and all its arguments, to the letter; the `cwd` an entry must have, by default none; and names of variables
-   * that its `env` and `inheritEnv` may have beside credentials and others that change nothing.
+   * The exact command and arguments; the `cwd` that an entry must have, by default none; and the names of variables that
+   * its `env` and `inheritEnv` may have in addition to credentials and harmless ones.
    */
   | CommandRow
   | { readonly by: 'serverUrl'; readonly pattern: UrlPattern };
@@ -27,11 +27,11 @@ type CommandRow = {
   readonly env: readonly string[];
 };
 
-/** The row, or why it is none. */
+/** Parses a row; `fault` is the reason why it is invalid. */
 export function readPolicyRow(raw: unknown): PolicyRow | { readonly by: 'nothing'; readonly fault: string } {
   const nothing = (fault: string) => ({ by: 'nothing', fault }) as const;
   const members = isRecord(raw) ? Object.keys(raw) : [];
-  // A member nobody knows might have narrowed the row.
+  // An unknown member is refused, because it may be meant to narrow the row.
   const more = members.includes('serverCommand') ? members.filter((it) => it === 'cwd' || it === 'env') : [];
   if (!isRecord(raw) || members.length - more.length !== 1)
     return nothing(
@@ -75,23 +75,23 @@ const RULES: ReadonlyMap<string, string> = new Map([
   ['serverUrl', 'must be a pattern such as https://*.example.com/*, without user, fragment or spaces'],
 ]);
 
-/** What the policy looks at: where the server is, as written or as it is dialled. */
+/** The server that a policy is applied to. */
 export type PolicySubject = {
   readonly name: string;
   readonly entry: ExternalServerEntry;
-  /** `written`: what stands in `${…}` is not known yet, and may be anything. */
+  /** `written`: the values of `${…}` are not known yet. */
   readonly stage: 'written' | 'expanded';
 };
 
-/** `maybe`: it depends on what is put in. */
+/** `maybe`: it depends on the values of variables. */
 export type Match = 'yes' | 'no' | 'maybe';
 
-/** Which rows of an allow list a server must match, if the list has such. */
+/** The kind of rows that a server must match if an allow list has such rows. */
 export function ownKind({ entry }: PolicySubject): 'serverCommand' | 'serverUrl' {
   return argvOf(entry) ? 'serverCommand' : 'serverUrl';
 }
 
-/** Names match to the letter; in doubt about an address it is not allowed. */
+/** Names must be equal; a URL that cannot be parsed is not allowed. */
 export function matchAllowed(row: PolicyRow, judged: PolicySubject): Match {
   switch (row.by) {
     case 'serverName':
@@ -103,7 +103,7 @@ export function matchAllowed(row: PolicyRow, judged: PolicySubject): Match {
   }
 }
 
-/** Whether an entry runs where the row says; a row without `cwd` means an entry without one. */
+/** Whether the `cwd` of an entry is that of the row; without `cwd` in the row, the entry must have none. */
 export function matchDirectory({ cwd: wanted }: CommandRow, { entry, stage }: PolicySubject): Match {
   const { cwd } = entry as { readonly cwd?: unknown };
   if (cwd === undefined) return wanted === undefined ? 'yes' : 'no';
@@ -112,7 +112,7 @@ export function matchDirectory({ cwd: wanted }: CommandRow, { entry, stage }: Po
   return String(cwd).replace(/(?<=.)[\\/]$/, '') === wanted.replace(/(?<=.)[\\/]$/, '') ? 'yes' : 'no';
 }
 
-/** Names match if a model could not tell them apart; in doubt about an address it is denied. */
+/** Names match if they normalize to the same identifier; a URL that cannot be parsed is denied. */
 export function matchDenied(row: PolicyRow, judged: PolicySubject): Match {
   switch (row.by) {
     case 'serverName':
@@ -124,13 +124,13 @@ export function matchDenied(row: PolicyRow, judged: PolicySubject): Match {
   }
 }
 
-/** The command that an entry of an address runs for its headers, if it does. */
+/** The `headersHelper` command of an entry with a URL, if any. */
 export function helperOf(entry: ExternalServerEntry): string | undefined {
   const { headersHelper } = entry as { readonly headersHelper?: unknown };
   return argvOf(entry) || headersHelper === undefined ? undefined : String(headersHelper);
 }
 
-/** A helper is one text for a shell: a row names it as that, or word by word. */
+/** A helper is one shell command line: a row has it as one string, or word by word. */
 export function matchHelper(wanted: readonly string[], { entry, stage }: PolicySubject): Match {
   const helper = helperOf(entry);
   if (helper === undefined) return 'no';
@@ -140,17 +140,17 @@ export function matchHelper(wanted: readonly string[], { entry, stage }: PolicyS
   return isWordByWord || (wanted.length === 1 && wanted[0] === helper) ? 'yes' : 'no';
 }
 
-/** What one that matches is enough for. */
+/** The result if one match is enough. */
 export function anyMatch(matches: readonly Match[]): Match {
   return matches.find((it) => it === 'yes') ?? matches.find((it) => it === 'maybe') ?? 'no';
 }
 
-/** What all have to match for. */
+/** The result if all have to match. */
 export function allMatch(matches: readonly Match[]): Match {
   return matches.find((it) => it === 'no') ?? matches.find((it) => it === 'maybe') ?? 'yes';
 }
 
-/** Whether the headers of an entry choose among the servers at its address. */
+/** Whether the headers of an entry set `Host`, which selects another server at the same address. */
 export function setsHostHeader(entry: ExternalServerEntry): boolean {
   const { headers } = entry as { readonly headers?: unknown };
   return isRecord(headers) && Object.keys(headers).some((name) => name.toLowerCase() === 'host');
@@ -182,7 +182,7 @@ function isEditor(entry: ExternalServerEntry): entry is IdeServerEntry {
   return entry.type === 'ws-ide' || entry.type === 'sse-ide';
 }
 
-/** Without an address an editor is looked for on this machine, at the first of its names; which port it has is not known. */
+/** Without a URL an editor is searched on this machine; its port is not known in advance. */
 const EDITORS: Readonly<Record<IdeServerEntry['type'], readonly NormalizedUrl[]>> = {
   'ws-ide': ['127.0.0.1', '[::1]', 'localhost'].map((host) => ofEditor('ws', host, '/')),
   'sse-ide': ['127.0.0.1', '[::1]', 'localhost'].map((host) => ofEditor('http', host, '/sse')),
@@ -192,12 +192,13 @@ function ofEditor(scheme: string, host: string, path: string): NormalizedUrl {
   return { scheme, host, port: undefined, path, query: '' };
 }
 
-/** Undefined if it is no command that is run. An entry of a program may hold anything yet; it is checked later. */
+/** Undefined if the entry does not run a command. An entry that a program passes is not validated yet. */
 function argvOf(entry: ExternalServerEntry): readonly string[] | undefined {
   if (entry.type !== undefined && entry.type !== 'stdio') return undefined;
   if (!('command' in entry) || entry.command === undefined) return undefined;
   return [entry.command, entry.args ?? []].flat().map(String);
 }
+
 /**
  * The first variable of an entry that a row of commands does not allow; undefined if there is none. Programs read so many
  * variables when they start that no list of dangerous ones is complete (`JAVA_HOME`, `OPENSSL_CONF`, `GOTOOLCHAIN`), so a
@@ -208,18 +209,18 @@ export function unlistedVariable(entry: object, listed: readonly string[]): stri
   const { env, inheritEnv } = entry as { readonly env?: unknown; readonly inheritEnv?: unknown };
   const names = [...Object.keys(env ?? {}), ...(Array.isArray(inheritEnv) ? inheritEnv.map(String) : [])];
   const found = names.find((it) => !listed.includes(it) && !isHarmless(it));
-  return found === undefined || /^[\w.-]{1,64}$/.test(found) ? found : 'a variable of an odd name';
+  return found === undefined || /^[\w.-]{1,64}$/.test(found) ? found : 'a variable with an unusual name';
 }
 
 function isHarmless(written: string): boolean {
-  // Systems differ in whether letters are told apart; in doubt it is the variable.
+  // Some systems ignore the case of names.
   const name = written.toUpperCase();
   if (HARMLESS.has(name)) return true;
   if (OF_LOADERS.test(name)) return false;
   return CREDENTIAL.test(name) || (ADDRESS.test(name) && !OF_CODE.test(name));
 }
 
-/** Many entries set these, and they lead nowhere else. */
+/** Common variables that do not change which code runs. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'DATABASE_URL',
   'DEBUG',
@@ -244,11 +245,11 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'VERBOSE',
 ]);
 
-/** What tells a service who asks: keys, tokens, passwords, and names and numbers of accounts. */
+/** Credentials and identifiers of accounts: keys, tokens, passwords, names and numbers. */
 const CREDENTIAL =
   /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|(?:API|ACCESS)?_?KEY|APIKEY|CREDENTIALS?|DSN|CONNECTION_STRING|ID|USER|USERNAME|LOGIN|EMAIL|REGION|LOG_LEVEL)$/;
 
-/** Where a service is that the server uses, `JIRA_URL`; but not where programs fetch code, `SOME_REGISTRY_URL`. */
+/** Addresses of services, such as `JIRA_URL`, but not of code, such as `SOME_REGISTRY_URL`. */
 const ADDRESS = /_(?:URL|URI|HOST|PORT|DATABASE)$/;
 const OF_CODE =
   /BINAR|BUNDLE|CDN|CODE|DIST|DOWNLOAD|EXTENSION|FETCH|IMAGE|INDEX|INSTALL|LIB|LOAD|MIRROR|MODULE|PACKAGE|PLUGIN|PROXY|REGISTRY|RELEASE|REPO|SCRIPT|UPDATE/;

@@ -20,7 +20,7 @@ import {
   unlistedVariable,
 } from './policy-row.ts';
 
-/** What the policy says of a server. `undecided`: it depends on what is put in for `${…}`; ask again when it is dialled. */
+/** The decision about a server. `undecided`: it depends on the values of `${…}` and is made when the server is started. */
 export type PolicyDecision =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'forbidden'; readonly rule: string; readonly row?: ForbiddingRow }
@@ -29,25 +29,25 @@ export type PolicyDecision =
 /** The row of a deny list that forbids a server. */
 export type ForbiddingRow = { readonly key: string; readonly index: number; readonly label: string };
 
-/** Which servers those who run the machine let anybody use. */
+/** The administrator's policy for servers. */
 export type Policy = {
-  /** Of an entry as written: what is known without what is put in for `${…}`. */
+  /** Decides about an entry as written, without the values of `${…}`. */
   judge(name: string, entry: ExternalServerEntry): PolicyDecision;
   /**
-   * The last word, of an entry as it is dialled: why it may not be used, such as
-   * `deniedMcpServers[0] of /etc/toolplane/managed-settings.json`; undefined if it may.
+   * Decides about an entry with its variables substituted: the rule that forbids it, such as
+   * `deniedMcpServers[0] of /etc/toolplane/managed-settings.json`, or undefined.
    */
   forbids(name: string, entry: ExternalServerEntry): string | undefined;
-  /** A text to compare: as long as it is the same, so is every answer. */
+  /** Equal keys mean equal decisions. */
   readonly key: string;
 };
 
 /**
- * The lists of all managed settings together: one that denies is enough, and every allow list must allow. In an allow
- * list with commands a stdio server must match one of them, in one with addresses any other server; else the name
- * decides, and an empty one allows nobody. A list with commands must also name the `headersHelper` of a server, which is
- * one, and no command is the listed one if its entry sets a `cwd` or variables that may have it run something else. What cannot be read forbids everything:
- * a row, a list, or the settings named in `unread`.
+ * Combines the lists of all managed settings: one deny list is enough to deny, and every allow list must allow. If an
+ * allow list has commands, a stdio server must match one of them; if it has URLs, any other server must match one;
+ * otherwise the name decides, and an empty list allows nothing. A list with commands must also contain the
+ * `headersHelper` of a server. An entry whose `cwd` or variables may change what its command runs does not match that
+ * command. An invalid row or list, or one of the `unread` settings, forbids everything.
  */
 export function readPolicy(
   managed: readonly SettingsSource[],
@@ -84,7 +84,7 @@ type List = {
   readonly key: (typeof LISTS)[number];
   readonly label: string;
   readonly rows: readonly PolicyRow[];
-  /** What of it cannot be read, such as `deniedMcpServers[1] of …`. */
+  /** Its invalid parts, such as `deniedMcpServers[1] of …`. */
   readonly unreadable: readonly string[];
   readonly faults: readonly ConfigDiagnostic[];
 };
@@ -101,9 +101,9 @@ function denial({ key, label, rows }: List, judged: PolicySubject): PolicyDecisi
 
 function allowance({ key, label, rows }: List, judged: PolicySubject): PolicyDecision {
   const own = rows.filter(({ by }) => by === ownKind(judged));
-  // Whoever lists commands does not want a name to be a way around them; likewise addresses.
-  const telling = own.length > 0 ? own : rows.filter(({ by }) => by === 'serverName');
-  const named = telling.filter((row) => matchAllowed(row, judged) !== 'no');
+  // If the list has commands or URLs, a name must not bypass them.
+  const relevant = own.length > 0 ? own : rows.filter(({ by }) => by === 'serverName');
+  const named = relevant.filter((row) => matchAllowed(row, judged) !== 'no');
   const forbidden = (why = '') => ({ kind: 'forbidden', rule: `${key} of ${label}${why}` }) as const;
   if (named.length === 0) return forbidden();
   const placed = named.filter((row) => row.by !== 'serverCommand' || matchDirectory(row, judged) !== 'no');
@@ -129,7 +129,7 @@ function allowance({ key, label, rows }: List, judged: PolicySubject): PolicyDec
   return { kind: matches.includes('yes') && helped === 'yes' ? 'allowed' : 'undecided' };
 }
 
-/** Whoever lists commands does not want others to run, whatever for. */
+/** A list with commands also applies to the commands of `headersHelper`. */
 function helperAllowance(rows: readonly PolicyRow[], judged: PolicySubject): Match {
   const commands = rows.filter((row) => row.by === 'serverCommand');
   if (commands.length === 0 || helperOf(judged.entry) === undefined) return 'yes';
@@ -162,13 +162,13 @@ function readList(source: SettingsSource, key: List['key']): List | undefined {
 const UNTIL_FIXED = 'no server may be used until this is fixed';
 const ONLY_ROOT = 'allows only the path /; end it with /* for all paths';
 
-/** What those who run the machine say. */
+/** The managed part of a configuration. */
 type Rule = { readonly policy: Pick<Policy, 'key'>; readonly sources: readonly Source[] };
 
 /**
- * Of servers that run, those that may not any more since those who run the machine say something else. Merging does not
- * find all of them: what an entry leads to may be known only when it is dialled, and others than configured ones run.
- * `mayDial` says whether the entry, with what is put in, may be dialled now; who cannot say so says no.
+ * The running servers that a changed policy forbids. Merging does not find all of them: a decision may need the values of
+ * variables, and servers that are not configured may run too. `mayDial` decides about an entry with its variables
+ * substituted.
  */
 export function newlyForbidden<T>(
   before: Rule,

@@ -17,11 +17,11 @@ import type { Policy } from './policy.ts';
 type ResolveContext = {
   readonly policy: Pick<Policy, 'judge'>;
   readonly overrides: readonly ServerOverride[];
-  /** Whether managed settings come after the managed file that an entry is of. */
+  /** Whether managed settings have lower precedence than the managed file of an entry. */
   isBelow(override: ServerOverride, written: WrittenServer): boolean;
 };
 
-/** What becomes of the entry that has a name: what settings say of it, then what the policy does. */
+/** Applies settings and then the policy to the entry that holds a name. */
 export function resolveServer(
   candidate: Candidate,
   { policy, overrides, isBelow }: ResolveContext,
@@ -55,7 +55,7 @@ function verdictOf(
   own: readonly ServerOverride[],
 ): Verdict {
   if (eligibility === 'rejected') return { kind: 'rejected' };
-  // Whoever is to approve it needs to fix it first.
+  // An invalid entry must be fixed before it can be approved.
   if (!entry)
     return {
       kind: 'broken',
@@ -64,17 +64,17 @@ function verdictOf(
   if (eligibility === 'pending') return { kind: 'pending', choice };
   const judged = policy.judge(written.name, entry);
   if (judged.kind === 'forbidden') return { kind: 'blocked', rule: judged.rule };
-  // What an entry says of itself holds in every scope: it only takes away.
+  // An entry of any scope may disable itself.
   if (written.off !== undefined) return { kind: 'disabled', label: written.label };
   const off = own.findLast(({ members }) => members.disabled !== undefined);
   return off?.members.disabled ? { kind: 'disabled', label: off.label } : { kind: 'ready' };
 }
 
 /**
- * What an override may do to an entry. What those who run the machine say of a server of theirs is theirs to change, and
- * managed settings that come after it only exclude more; so does what lies in a project.
+ * What an override may change. Only managed settings may change members of a managed entry; managed settings with lower
+ * precedence and project settings can add to `excludeTools`, but not replace it.
  */
-type Power = { readonly sets: 'anything' | 'what is unsaid'; readonly adds: boolean };
+type Power = { readonly sets: 'any member' | 'missing members'; readonly adds: boolean };
 
 function powerOf(
   override: ServerOverride,
@@ -82,10 +82,10 @@ function powerOf(
   isBelow: ResolveContext['isBelow'],
 ): Power {
   const { scope, isAdded } = override;
-  if (written.scope === 'managed' && scope !== 'managed') return { sets: 'what is unsaid', adds: false };
+  if (written.scope === 'managed' && scope !== 'managed') return { sets: 'missing members', adds: false };
   if (written.scope === 'managed' && isBelow(override, written))
-    return { sets: 'what is unsaid', adds: true };
-  return { sets: 'anything', adds: isAdded === true || IN_PROJECT.has(scope) };
+    return { sets: 'missing members', adds: true };
+  return { sets: 'any member', adds: isAdded === true || IN_PROJECT.has(scope) };
 }
 
 const IN_PROJECT: ReadonlySet<string> = new Set(['project', 'local']);
@@ -95,24 +95,24 @@ function applyOverrides(
   own: readonly ServerOverride[],
   power: (override: ServerOverride) => Power,
 ): Pick<ConfiguredServer, 'settled'> & { readonly entry: ExternalServerEntry } {
-  const laid = new Map<string, { readonly value: unknown; readonly label: string }>();
+  const applied = new Map<string, { readonly value: unknown; readonly label: string }>();
   for (const override of own) {
     const { sets, adds } = power(override);
     for (const [member, value] of Object.entries(override.members)) {
       if (member === 'disabled' || value === undefined) continue;
       const isAdded = member === 'excludeTools' && adds;
-      if (!isAdded && sets === 'what is unsaid' && Object.hasOwn(given, member)) continue;
-      const before = laid.get(member)?.value ?? (given as Readonly<Record<string, unknown>>)[member];
+      if (!isAdded && sets === 'missing members' && Object.hasOwn(given, member)) continue;
+      const before = applied.get(member)?.value ?? (given as Readonly<Record<string, unknown>>)[member];
       const next = isAdded ? joined(before, value) : value;
-      if (!isAdded || next !== before) laid.set(member, { value: next, label: override.label });
+      if (!isAdded || next !== before) applied.set(member, { value: next, label: override.label });
     }
   }
-  const over = Object.fromEntries([...laid].map(([member, { value }]) => [member, value]));
-  const settled = [...laid].map(([member, { label }]) => ({ member, label }));
+  const over = Object.fromEntries([...applied].map(([member, { value }]) => [member, value]));
+  const settled = [...applied].map(([member, { label }]) => ({ member, label }));
   return { entry: { ...given, ...over } as ExternalServerEntry, settled };
 }
 
-/** Both lists, or the first itself if the other adds nothing; what is no list gives way. */
+/** Both lists joined; the first list itself if the second adds nothing; `value` if one of them is not a list. */
 function joined(before: unknown, value: unknown): unknown {
   if (!Array.isArray(before) || !Array.isArray(value)) return value;
   const more = value.filter((it) => !before.includes(it));
@@ -130,12 +130,12 @@ export function entryDiagnostic(
   return { level, scope, label, key, ...(position && { position }), message };
 }
 
-/** What an entry says that does not count, and what to tell about it. */
+/** A member that is ignored, and the warning about it. */
 type IgnoredMember = { readonly member: string; readonly message: string };
 
 /**
- * The entry without what servers from elsewhere cannot say for themselves: whoever approves or installs one lets it run,
- * and no more. What takes away is always heard.
+ * Removes the members that servers of projects, plugins and connectors cannot set for themselves: approving or installing
+ * such a server only lets it run. Members that restrict the server are kept.
  */
 function dropClaims(
   { scope, name }: Pick<WrittenServer, 'scope' | 'name'>,
@@ -163,16 +163,16 @@ function dropClaims(
 
 type Claim = {
   readonly member: string;
-  /** Where it is not heard. */
+  /** The scopes in which it is ignored. */
   readonly scopes: ReadonlySet<Scope>;
   isClaimed(value: unknown): boolean;
-  /** What is left of it. */
+  /** The part of the value that is kept. */
   rest?(value: unknown): unknown;
   action(name: string): string;
 };
 
-const FROM_ELSEWHERE: ReadonlySet<Scope> = new Set(['project', 'plugin', 'connector']);
-/** Nobody here has even seen those. */
+const FROM_OTHERS: ReadonlySet<Scope> = new Set(['project', 'plugin', 'connector']);
+/** Entries that no local user has reviewed. */
 const FROM_THE_NETWORK: ReadonlySet<Scope> = new Set(['connector']);
 
 const IN_YOUR_SETTINGS = 'set it in "serverSettings" of your own settings';
@@ -182,19 +182,19 @@ const isAnything = () => true;
 const CLAIMS: readonly Claim[] = [
   {
     member: 'trust',
-    scopes: FROM_ELSEWHERE,
+    scopes: FROM_OTHERS,
     isClaimed: isTrue,
     action: () => `set "trust"; if you trust it, ${IN_YOUR_SETTINGS}`,
   },
   {
     member: 'required',
-    scopes: FROM_ELSEWHERE,
+    scopes: FROM_OTHERS,
     isClaimed: isTrue,
     action: () => `set "required"; if it should be, ${IN_YOUR_SETTINGS}`,
   },
   {
     member: 'tools',
-    scopes: FROM_ELSEWHERE,
+    scopes: FROM_OTHERS,
     isClaimed: (value) => Array.isArray(value) && value.some(allows),
     rest: (value) => (Array.isArray(value) ? value.map(withoutAllowing) : value),
     action: (name) =>
@@ -204,7 +204,7 @@ const CLAIMS: readonly Claim[] = [
     member: 'connectTimeoutMs',
     scopes: FROM_THE_NETWORK,
     isClaimed: isAnything,
-    action: () => `set its own connect time-out; if you need one, ${IN_YOUR_SETTINGS}`,
+    action: () => `set its own connect timeout; if you need one, ${IN_YOUR_SETTINGS}`,
   },
   {
     member: 'maxFrameBytes',
@@ -218,17 +218,17 @@ function allows(policy: unknown): boolean {
   return isRecord(policy) && policy.permission_policy === 'always_allow';
 }
 
-/** What an organisation lets anybody do at most still holds. */
+/** Keeps `org_max_permission`. */
 function withoutAllowing(policy: unknown): unknown {
   if (!isRecord(policy) || !allows(policy)) return policy;
   const { permission_policy: _, ...rest } = policy;
   return rest;
 }
 
-/** A relative path in an entry that does not mean a file of the project, and what to tell about it. */
+/** A relative path in an entry that is not relative to the project, and the warning about it. */
 type RelativePath = { readonly where: readonly (string | number)[]; readonly message: string };
 
-/** The first relative path in an entry whose server runs in a directory of its own; undefined if there is none. */
+/** The first relative path in an entry whose server runs in a directory of its own, if any. */
 export function relativePath(scope: Scope, entry: ExternalServerEntry): RelativePath | undefined {
   if (!hasOwnDirectory(scope) || !('command' in entry) || entry.command === undefined) return undefined;
   const { command, args = [], cwd } = entry;
@@ -246,10 +246,10 @@ export function relativePath(scope: Scope, entry: ExternalServerEntry): Relative
 
 const PROJECT = '${TOOLPLANE_PROJECT_DIR}';
 
-/** `.`, `../x`, and the same as the value of a flag. */
+/** `.`, `../x`, or a flag with such a value. */
 const DOTTED = /^(?:--?[\w-]+=)?\.{1,2}(?:[\\/]|$)/;
 
-/** Absolute, or begins with a variable that is put in later. */
+/** Whether the path is absolute or starts with a variable. */
 function isFixed(path: string): boolean {
   return /^(?:\$\{|[\\/]|[a-z]:[\\/])/i.test(path);
 }

@@ -1,12 +1,12 @@
 import { matchesWildcard } from '../../base/text/patterns.ts';
 
 /**
- * Addresses such as `https://*.example.com/*`, taken apart before anything is compared, so that no part of an address
- * can pass for another. What a pattern leaves out (port, path, query) is anything if the pattern forbids, and only the
- * usual port, `/` and no query if it allows. One that forbids is about where an address leads, and not how.
+ * A URL pattern such as `https://*.example.com/*`, split into parts before it is compared, so that no part of a URL can
+ * pass for another. A part that a deny pattern leaves out (port, path, query) matches anything; in an allow pattern it
+ * means the default port, `/` and no query. A deny pattern ignores the scheme, except for unencrypted schemes of any host.
  */
 export type UrlPattern = {
-  /** `*` is any. */
+  /** `*` matches any scheme. */
   readonly scheme: string;
   readonly host: string;
   readonly port?: number | '*';
@@ -14,10 +14,10 @@ export type UrlPattern = {
   readonly query?: string;
 };
 
-/** Undefined if it is none. */
+/** Undefined if the text is not a pattern. */
 export function parseUrlPattern(text: string): UrlPattern | undefined {
   const parts = /^([a-z]+|\*):\/\/(\[[\da-f:.]+\]|[^:/?]+)(?::(\*|\d{1,5}))?(\/[^?]*)?(\?.*)?$/i.exec(text);
-  // Whoever reads these would read them differently from whoever dials.
+  // URL parsers differ in how they treat these characters.
   if (!parts || /[\s\\@#\p{Cc}]/u.test(text)) return undefined;
   const [, scheme = '', host = '', port, path, query] = parts;
   const known = scheme.toLowerCase();
@@ -34,7 +34,7 @@ export function parseUrlPattern(text: string): UrlPattern | undefined {
   };
 }
 
-/** Whether a pattern that allows says so of this address; in doubt it does not. */
+/** Whether an allow pattern matches the URL; an ambiguous URL does not match. */
 export function allowsUrl(pattern: UrlPattern, url: NormalizedUrl): boolean {
   const { scheme, host, port = DEFAULT_PORTS.get(url.scheme), path = '/', query } = pattern;
   if (scheme !== '*' && scheme !== url.scheme) return false;
@@ -46,10 +46,10 @@ export function allowsUrl(pattern: UrlPattern, url: NormalizedUrl): boolean {
   return url.query === '' || path.endsWith('*');
 }
 
-/** Whether a pattern that forbids means this address; in doubt it does. */
+/** Whether a deny pattern matches the URL; an ambiguous URL matches. */
 export function deniesUrl(pattern: UrlPattern, url: NormalizedUrl): boolean {
   const { scheme, host, port = '*', path, query } = pattern;
-  // Any host without encryption is about that, and any other pattern about the host.
+  // `http://*` denies unencrypted connections; with a host, a pattern denies the host with any scheme.
   if (host === '*' && PLAIN.has(scheme) && !PLAIN.has(url.scheme)) return false;
   if (port !== '*' && url.port !== undefined && port !== url.port) return false;
   if (!matchesWildcard(host, url.host)) return false;
@@ -61,7 +61,7 @@ export function deniesUrl(pattern: UrlPattern, url: NormalizedUrl): boolean {
 
 const PLAIN: ReadonlySet<string> = new Set(['http', 'ws']);
 
-/** `*.` in front is any number of labels; elsewhere `*` stays within one, lest `10.0.0.*` be `10.0.0.example.com`. */
+/** A leading `*.` matches any number of labels; elsewhere `*` stays within one: `10.0.0.*` is not `10.0.0.example.com`. */
 function isHostAllowed(pattern: string, host: string): boolean {
   if (pattern === '*') return true;
   const [wanted, labels] = [pattern.split('.'), host.split('.')];
@@ -78,10 +78,10 @@ function isHostAllowed(pattern: string, host: string): boolean {
   );
 }
 
-/** A path that some servers take for another: hidden slashes and dots, or empty segments. */
+/** Whether servers differ in how they read the path: encoded slashes and dots, or empty segments. */
 function isAmbiguousPath(path: string): boolean {
   let text = path;
-  for (let depth = 0; depth < DEEPEST; depth += 1) {
+  for (let depth = 0; depth < MAX_DECODING_DEPTH; depth += 1) {
     if (/\/\/|\\|%2f|%5c|\/\.\.?(\/|$)/i.test(text)) return true;
     const next = text.replaceAll(/%25/g, '%').replaceAll(/%2e/gi, '.');
     if (next === text) return false;
@@ -90,17 +90,17 @@ function isAmbiguousPath(path: string): boolean {
   return true;
 }
 
-const DEEPEST = 4;
+const MAX_DECODING_DEPTH = 4;
 
-/** An address as it is dialled: what a person may write in several ways is the same here. */
+/** A URL in its normalized form: different spellings of the same URL are equal. */
 export type NormalizedUrl = {
   readonly scheme: string;
-  /** In small letters, without a dot at its end. */
+  /** Lower case, without a trailing dot. */
   readonly host: string;
-  /** Also if it is the one that nobody writes; undefined if it is not known before it is dialled. */
+  /** The default port if the URL has none; undefined if it is not known before connecting. */
   readonly port: number | undefined;
   readonly path: string;
-  /** With its question mark; empty if there is none. */
+  /** With the question mark; empty if there is none. */
   readonly query: string;
 };
 
@@ -111,7 +111,7 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
   ['wss', 443],
 ]);
 
-/** Undefined if nobody could dial it. Who we say we are there (`user:password@`) and a fragment are left out. */
+/** Undefined if the URL is invalid or its scheme is not supported. User, password and fragment are dropped. */
 export function normalizeUrl(text: string): NormalizedUrl | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
@@ -127,7 +127,7 @@ export function normalizeUrl(text: string): NormalizedUrl | undefined {
   };
 }
 
-/** The parser has done letters, escapes and the many ways to write an IPv4 address; not the dot, nor IPv4 in IPv6. */
+/** Handles what the URL parser leaves as it is: trailing dots, and IPv4 addresses in IPv6 notation. */
 function normalHost(hostname: string): string {
   const [, high, low] = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(hostname) ?? [];
   if (high === undefined || low === undefined) return hostname.replace(/\.+$/, '');
@@ -137,7 +137,7 @@ function normalHost(hostname: string): string {
     .join('.');
 }
 
-/** A character that needs no escape is written without one, all others with capitals (RFC 3986, 6.2.2). */
+/** Decodes unreserved characters and writes other escapes in upper case (RFC 3986, 6.2.2). */
 function normalEscapes(text: string): string {
   return text.replaceAll(/%[0-9a-f]{2}/gi, (written) => {
     const character = String.fromCharCode(Number.parseInt(written.slice(1), 16));

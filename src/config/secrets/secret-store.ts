@@ -7,20 +7,20 @@ import { shellQuote } from '../../base/text/display-text.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 
-/** Where secrets are kept, by name. */
+/** A store of secrets by name. */
 export type SecretStore = {
-  /** Undefined if there is none; throws if the store cannot be used. */
+  /** Undefined if there is no such secret; throws if the store is unusable. */
   get(name: string): string | undefined;
   set(name: string, value: string): void;
-  /** False if there was none. */
+  /** False if there was no such secret. */
   remove(name: string): boolean;
   names(): readonly string[];
 };
 
 /**
- * Secrets in a file that only its owner may read; one that others may read is not used. It is read anew each time, and
- * replaced whole under a lock, so that of two processes each keeps what the other wrote. One that is broken or newer is
- * never written over. All that throws is a `HostError`.
+ * Stores secrets in a file that only its owner can read; a file that other users can read is refused. The file is read on
+ * each access and replaced under a lock, so that concurrent processes keep each other's changes. An invalid or newer file
+ * is never overwritten. All errors are `HostError`s.
  */
 export function fileSecretStore(path: string): SecretStore {
   const load = (): Map<string, string> => {
@@ -30,7 +30,7 @@ export function fileSecretStore(path: string): SecretStore {
     if ('secrets' in read) return read.secrets;
     throw new HostError('bad-config', '', `cannot use the secrets in ${path}: ${read.fault}`);
   };
-  /** Reads what is there now, and replaces it; what `change` calls no change is not written. */
+  /** Reads, changes and replaces the file; nothing is written if `change` returns false. */
   const rewrite = (change: (secrets: Map<string, string>) => boolean): boolean => {
     try {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -52,7 +52,7 @@ export function fileSecretStore(path: string): SecretStore {
       if (!isSecretName(name)) throw new HostError('bad-config', '', NAME_RULE);
       const fault = validateSecret(value);
       if (fault !== undefined) {
-        throw new HostError('bad-config', '', `the value of ${name} cannot be kept: ${fault}`);
+        throw new HostError('bad-config', '', `the value of ${name} cannot be stored: ${fault}`);
       }
       rewrite((secrets) => secrets.get(name) !== value && Boolean(secrets.set(name, value)));
     },
@@ -62,16 +62,15 @@ export function fileSecretStore(path: string): SecretStore {
 
 const VERSION = 1;
 
-/** Longest value, in bytes. */
+/** Maximum size of a value. */
 export const MAX_SECRET_BYTES = 64 * 1024;
 
-/** The text of the file that holds these secrets. */
 function secretFileText(secrets: ReadonlyMap<string, string>): string {
   const sorted = [...secrets].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return `${JSON.stringify({ version: VERSION, secrets: Object.fromEntries(sorted) }, undefined, 2)}\n`;
 }
 
-/** What such a text holds, or why it is of no use; the words show nothing of it. */
+/** Parses the file; the fault contains nothing of the text. */
 function readSecretFile(
   text: string,
 ): { readonly secrets: Map<string, string> } | { readonly fault: string } {
@@ -98,7 +97,7 @@ function readSecretFile(
 
 const FIX_BY_HAND = 'fix it by hand, or remove it and set the secrets again';
 
-/** Why a value cannot be kept; undefined if it can. */
+/** Why a value cannot be stored; undefined if it can. */
 function validateSecret(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return 'is empty';
   if (value.includes('\0')) return 'contains a NUL character';
@@ -107,14 +106,14 @@ function validateSecret(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Beyond this it is no file of ours. */
+/** Larger than any file that Toolplane writes. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** A file's text if its owner, who must be us, is the only one who may read it; undefined if there is none. */
+/** Reads a file that belongs to this user and that no other user can read; `text` is undefined if it is missing. */
 function readPrivateFile(path: string): { readonly text: string | undefined } | { readonly fault: string } {
   let file: number;
   try {
-    // Neither a link, which may lead to anything, nor a pipe that nobody writes to.
+    // Symbolic links are refused, and opening a pipe must not block.
     file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
@@ -135,20 +134,21 @@ function readPrivateFile(path: string): { readonly text: string | undefined } | 
 function faultOf(stats: Stats, path: string): string | undefined {
   if (!stats.isFile()) return 'not a regular file';
   if (stats.size > MAX_FILE_BYTES) return 'too large';
-  // Windows has neither owners nor modes as these; there the directory of the person protects it.
+  // Windows has no such owners and modes; there the user's directory protects the file.
   const me = process.getuid?.();
   if (me === undefined) return undefined;
   if (stats.uid !== me) return `belongs to another user (${stats.uid}); remove it and set the secrets again`;
   if ((stats.mode & 0o077) !== 0) return `other users can read it; run: chmod 600 ${shellQuote(path)}`;
   return undefined;
 }
+
 const SECRET_NAME = /^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,127}$/;
 
-/** Whether a secret can be called so. */
+/** Whether the name is valid for a secret. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }
 
-/** What is said of a name that can be none; it may be a value by mistake, so it is not shown. */
+/** The message for an invalid name, which is not shown: it may be a secret value. */
 export const NAME_RULE =
-  'the name of a secret must have 1 to 128 letters, digits, "_", "." or "-", and not begin with "-"';
+  'the name of a secret must have 1 to 128 letters, digits, "_", "." or "-", and must not begin with "-"';

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isEqualJson, isRecord } from '../../base/json-value.ts';
 import { absolutePath } from '../../permissions/path.ts';
-import type { RuleDiagnostic } from '../../permissions/rule.ts';
-import { applyUpdate, type RuleSet, type RuleStore } from '../../permissions/rule-store.ts';
+import { applyUpdates, type RuleSet, type RuleStore } from '../../permissions/rule-store.ts';
 import type { PermissionUpdate, PermissionUpdateDestination } from '../../protocol/permission.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { approveSettings, loadApprovals, NO_APPROVALS } from '../approval/approval-store.ts';
@@ -18,27 +17,21 @@ import { permissionEdits } from './permission-edits.ts';
 
 type FileRuleOptions = {
   readonly context: ConfigContext;
-  /** What is in force at the start, of files and flags alike. */
+  /** The rules at the start, from files and flags. */
   readonly initial: RuleSet;
-  /** Hears which file a change was noted in, and what could not be noted. */
+  /** Called with the file that a change was saved to, or why it was not saved. */
   readonly note?: (text: string) => void;
 };
 
-/** A store that is told when files say something else. */
+/** A rule store that is updated when settings files change. */
 export type FileRuleStore = RuleStore & {
-  /** What settings files and policy say now; what was said for this session or by flags stays. */
+  /** Replaces the rules of settings files and policy; those of the session and of flags stay. */
   readonly renew: (settings: RuleSet) => void;
 };
 
-/** What is for the person or the project goes to their settings files, the rest is kept as long as the object. */
+/** Saves rules for the user or the project to their settings files; other rules live as long as the store. */
 export function fileRuleStore({ context, initial, note }: FileRuleOptions): FileRuleStore {
   let set = initial;
-  const take = (updates: readonly PermissionUpdate[]): RuleDiagnostic[] =>
-    updates.flatMap((update) => {
-      const applied = applyUpdate(set, update);
-      set = applied.set;
-      return applied.diagnostics;
-    });
   return {
     current: () => set,
     keeps: (destination) => isFileDestination(destination) && ruleFiles(context, destination) !== undefined,
@@ -52,18 +45,20 @@ export function fileRuleStore({ context, initial, note }: FileRuleOptions): File
         if (saved.text !== undefined) note?.(saved.text);
         taken.push(...own.map((it) => ('unwritten' in saved && saved.unwritten(it) ? forSession(it) : it)));
       }
-      return take(taken);
+      const applied = applyUpdates(set, taken);
+      set = applied.set;
+      return applied.diagnostics;
     },
   };
 
-  /** What to tell, and which of the changes are in no file. */
+  /** The message for the user, and which of the changes were not saved. */
   function write(
     destination: FileDestination,
     updates: readonly PermissionUpdate[],
   ): { readonly text: string | undefined; unwritten(update: PermissionUpdate): boolean } {
     const files = ruleFiles(context, destination);
     const all = () => true;
-    if (!files) return { text: sessionOnly('there is no project here'), unwritten: all };
+    if (!files) return { text: sessionOnly('this directory is not a project'), unwritten: all };
     const isLasting = (it: PermissionUpdate) => !isBypass(it);
     const lasting = updates.filter(isLasting);
     try {
@@ -90,14 +85,14 @@ function waiting(label: string): string {
   return `${label} is not approved, so nothing was written to it: run "toolplane mcp approve --settings"`;
 }
 
-/** It would keep agents from starting that are not launched for it. */
+/** In settings it would prevent agents from starting that are launched without the flag for it. */
 const NO_BYPASS = 'mode bypassPermissions is not written to settings';
 
 function isBypass(update: PermissionUpdate): boolean {
   return update.type === 'setMode' && update.mode === 'bypassPermissions';
 }
 
-/** What was to be added counts all the same; what was to be taken away is gone from where it is. */
+/** Additions that were not saved apply to the session; removals still apply to their source. */
 function forSession(update: PermissionUpdate): PermissionUpdate {
   const adds = update.type === 'addRules' || update.type === 'addDirectories' || update.type === 'setMode';
   return adds ? { ...update, destination: 'session' } : update;
@@ -123,16 +118,16 @@ function renewed(set: RuleSet, settings: RuleSet): RuleSet {
   };
 }
 
-/** A destination that is kept in files. */
+/** A destination that is saved to files. */
 type FileDestination = Exclude<PermissionUpdateDestination, 'session' | 'cliArg'>;
 
 /** The files of a destination. */
 type RuleFiles = {
-  /** Where something new is written: the nearest file there is, else that of the repository. */
+  /** The file for additions: the nearest existing one, otherwise that of the repository. */
   readonly target: string;
-  /** Those that are there beside it. */
+  /** The other existing files. */
   readonly others: readonly string[];
-  /** Those of a project count only once they are approved. */
+  /** Project files are active only after approval. */
   readonly scope: 'user' | 'project' | 'local';
   label(path: string): string;
 };
@@ -141,7 +136,7 @@ function isFileDestination(destination: PermissionUpdateDestination): destinatio
   return destination !== 'session' && destination !== 'cliArg';
 }
 
-/** Undefined in a directory that has no project's files of its own, such as a person's home. */
+/** Undefined in a directory without project files, such as the user's home. */
 function ruleFiles(context: ConfigContext, destination: FileDestination): RuleFiles | undefined {
   const places = findConfigPaths(context);
   if (destination === 'userSettings') {
@@ -160,12 +155,12 @@ function ruleFiles(context: ConfigContext, destination: FileDestination): RuleFi
   };
 }
 
-/** `pending`: it waits for somebody to approve what stands in it, which our writing must not do for them. */
+/** `pending`: the file is not approved, and writing to it must not approve it. */
 type Written = { readonly path: string; readonly outcome: 'written' | 'unchanged' | 'pending' };
 
 /**
- * Writes changes to one file of a destination. What comes of it in a project is approved with it, if what was there
- * before was: a person has just said so. Throws a `HostError` if it cannot be written; then nothing was changed.
+ * Writes changes to one file of a destination. The new content of a project file is approved if the old content was,
+ * because the user just made the change. Throws a `HostError` if writing fails; the file is then unchanged.
  */
 function writePermissions(
   context: ConfigContext,
@@ -191,12 +186,12 @@ function writePermissions(
       const { after, edits } = edited(value);
       isPending = scope !== 'user' && !mayChange(home, { scope, path }, value, after);
       if (isPending || edits.length === 0) return [];
-      // Before it is there: what is written and not noted nobody would ever remove.
+      // Recorded first: an unrecorded change would never be uninstalled.
       recordWrite(home, path, { isCreated });
-      for (const list of more(value, after)) recordWrite(home, path, { isCreated, list });
+      for (const list of addedItems(value, after)) recordWrite(home, path, { isCreated, list });
       const mode = newMode(value, after);
       if (mode) recordWrite(home, path, { isCreated, value: mode });
-      gone = more(after, value);
+      gone = addedItems(after, value);
       return edits;
     },
     options,
@@ -209,8 +204,8 @@ type Values = Readonly<Record<string, unknown>>;
 type Listed = { readonly key: string; readonly values: readonly string[] };
 
 /**
- * Approves what comes under the lock of the file and before it is there, so that whoever writes next finds it approved.
- * In a repository that is trusted nothing has to be.
+ * Approves the new content under the lock of the file and before it is written, so that a concurrent writer finds it
+ * approved. In a trusted repository nothing needs approval.
  */
 function mayChange(
   home: string,
@@ -227,8 +222,8 @@ function mayChange(
   return true;
 }
 
-/** What the lists of permissions hold more in the second. */
-function more(one: Values, other: Values): Listed[] {
+/** The items of permission lists that only the second value has. */
+function addedItems(one: Values, other: Values): Listed[] {
   const before = isRecord(one.permissions) ? one.permissions : {};
   const after = isRecord(other.permissions) ? other.permissions : {};
   return ['allow', 'ask', 'deny', 'additionalDirectories'].flatMap((member) => {
@@ -238,7 +233,7 @@ function more(one: Values, other: Values): Listed[] {
   });
 }
 
-/** A mode that is another in the second. */
+/** The mode of the second value, if it is different. */
 function newMode(one: Values, other: Values): ({ readonly key: string } & WrittenValue) | undefined {
   const [was, is] = [one, other].map(({ permissions }) => {
     const mode = isRecord(permissions) ? permissions.defaultMode : undefined;

@@ -5,8 +5,8 @@ import { HOOK_EVENTS } from '../../protocol/hook.ts';
 import type { SettingDiagnostics } from './setting-keys.ts';
 
 /**
- * The shell commands of `{ Event: [{ matcher, hooks: [{ type: "command", command, timeout }] }] }`, time-outs in seconds.
- * Whatever cannot be read is an error: a guard that is not understood does not guard.
+ * Reads `{ Event: [{ matcher, hooks: [{ type: "command", command, timeout }] }] }`, with timeouts in seconds. Anything
+ * invalid is an error, because the hook may be a guard.
  */
 export function readHookSettings(raw: unknown, faults: SettingDiagnostics): RegisteredHook[] {
   if (raw === undefined) return [];
@@ -25,7 +25,7 @@ export function readHookSettings(raw: unknown, faults: SettingDiagnostics): Regi
 
 type Event = RegisteredHook['event'];
 
-/** Of each event: compiling takes time, and a repository's file is read before anybody approved it. */
+/** Per event: compiling takes time, and a project's file is read before it is approved. */
 const MAX_CHECKED_MATCHERS = 20;
 
 function readGroups(event: Event, groups: unknown, faults: SettingDiagnostics): RegisteredHook[] {

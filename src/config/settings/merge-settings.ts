@@ -16,22 +16,22 @@ import {
 } from './read-settings.ts';
 import type { SettingDiagnostic } from './setting-keys.ts';
 
-/** What all settings together say; of single values the highest counts. */
+/** All settings merged; of single values the one with the highest precedence is used. */
 export type Settings = {
   readonly rules: readonly Rule[];
   readonly defaultMode?: PermissionMode;
   readonly forbidsBypass?: boolean;
   readonly directories: readonly string[];
-  /** Rules, modes and directories with the place each was written in, as a rule store begins with them. */
+  /** Rules, modes and directories with their sources, as the initial state of a rule store. */
   readonly permissions: RuleSet;
   readonly hooks: readonly RegisteredHook[];
   readonly env: Readonly<Record<string, string>>;
   readonly model?: string;
-  /** `timeouts` of settings, each with the file that says so. */
+  /** `timeouts` of settings, each with its file. */
   readonly timeouts: { readonly [name in TimeoutName]?: Sourced<number> };
-  /** `serverSettings` of settings: what they say of servers beside their entries. */
+  /** `serverSettings` of settings. */
   readonly overrides: readonly ServerOverride[];
-  /** Settings files in the project of which only what forbids counts, since nobody approved them. */
+  /** Project settings files that are not approved; only their restrictions are active. */
   readonly pending: readonly {
     readonly label: string;
     readonly path: string;
@@ -39,14 +39,14 @@ export type Settings = {
   }[];
 };
 
-/** A value and where it stands. */
+/** A value and its source. */
 export type Sourced<T> = { readonly value: T; readonly label: string };
 
-/** One file or flag, read, and as far as it counts. */
+/** One file or flag, reduced to its active part. */
 type Part = {
   readonly source: SettingsSource;
   readonly settings: FileSettings;
-  /** What it forbids of servers although managed settings that stand above it may say otherwise. */
+  /** Its restrictions of servers, which apply in addition to managed settings with higher precedence. */
   readonly added: FileSettings['servers'];
   readonly pending?: 'new' | 'changed';
   readonly faults: readonly ConfigDiagnostic[];
@@ -54,8 +54,8 @@ type Part = {
 };
 
 /**
- * Puts all settings together; the sources are the lowest first, and so are managed ones: what the system's own say beats
- * what a variable or a flag adds, which can forbid more and say what those leave open, and allows nothing.
+ * Merges all settings, lowest precedence first. Of managed settings the system's own take precedence over those that a
+ * variable or a flag adds: added ones can forbid more and set what the system's own leave open, but allow nothing.
  */
 export function mergeSettings(
   sources: readonly SettingsSource[],
@@ -98,7 +98,7 @@ export function mergeSettings(
   };
 }
 
-/** Whether also what allows, runs or sets something counts: a file of the project has to be approved for that. */
+/** Whether the whole file is active; of a project file that is not approved only the restrictions are. */
 export function isFullyActive(
   { pending }: Pick<Settings, 'pending'>,
   { path }: Pick<SettingsSource, 'path'>,
@@ -115,9 +115,9 @@ function readPart(
   const isFromElsewhere = source.scope === 'project' || source.scope === 'local';
   const choice = isFromElsewhere ? choices.ofSettings(source) : 'approved';
   const isBelow = source.scope === 'managed' && source !== ruling;
-  const vain = isBelow ? allowingParts(settings) : [];
+  const ineffective = isBelow ? allowingParts(settings) : [];
   const message = `has no effect: beside ${ruling?.label} managed settings can only forbid more`;
-  const warnings = vain.map((path): SettingDiagnostic => ({ level: 'warning', path, message }));
+  const warnings = ineffective.map((path): SettingDiagnostic => ({ level: 'warning', path, message }));
   return {
     source,
     settings: partOf(settings, { isBelow, isApproved: choice === 'approved' }),
@@ -142,8 +142,8 @@ function overridesOf(
 }
 
 /**
- * What was given for this run, or by those who run the machine, is taken whole or not at all: a guard that cannot be read
- * would not guard. So is a wish for a sandbox of the person's own.
+ * An error in settings of flags or of the administrator is fatal, because the invalid value may be a guard. So is a
+ * sandbox that the user's settings request and that is not supported.
  */
 function configFault({ level, path, message }: SettingDiagnostic, source: SettingsSource): ConfigDiagnostic {
   const { scope } = source;
@@ -173,14 +173,14 @@ function placedDirectories({ source: { scope }, settings }: Part): RuleSet['dire
 
 function timeoutsOf(parts: readonly Part[]): Settings['timeouts'] {
   const pairs = TIMEOUTS.flatMap((name) => {
-    const warnings = parts.findLast(({ settings }) => settings.timeouts[name] !== undefined);
-    const value = warnings?.settings.timeouts[name];
-    return warnings && value !== undefined ? [[name, { value, label: warnings.source.label }] as const] : [];
+    const part = parts.findLast(({ settings }) => settings.timeouts[name] !== undefined);
+    const value = part?.settings.timeouts[name];
+    return part && value !== undefined ? [[name, { value, label: part.source.label }] as const] : [];
   });
   return Object.fromEntries(pairs);
 }
 
-/** What counts of settings nobody approved: whatever takes away, and nothing that allows, runs or sets something. */
+/** The active part of settings that are not approved: restrictions, and nothing that allows, runs or sets something. */
 function restrictionsOnly({ rules, forbidsBypass, servers }: FileSettings): FileSettings {
   return {
     rules: rules.filter(({ effect }) => effect !== 'allow'),
@@ -193,7 +193,7 @@ function restrictionsOnly({ rules, forbidsBypass, servers }: FileSettings): File
   };
 }
 
-/** The rest of settings that may forbid and set something, and allow nothing: what forbids of servers is not in it. */
+/** Settings without what they allow, and without restrictions of servers, which are in `added`. */
 function withoutAllowing(settings: FileSettings): FileSettings {
   return {
     ...settings,
@@ -214,7 +214,7 @@ function membersThat(
   });
 }
 
-/** Where such settings allow something in vain. */
+/** The key paths at which such settings allow something without effect. */
 function allowingParts({ rules, directories }: FileSettings): (readonly string[])[] {
   return [
     ...(rules.some(({ effect }) => effect === 'allow') ? [['permissions', 'allow']] : []),
@@ -222,7 +222,7 @@ function allowingParts({ rules, directories }: FileSettings): (readonly string[]
   ];
 }
 
-/** The mode a session begins in, if anybody named one: policy beats a flag, and a flag all other settings. */
+/** The initial mode of a session, if any is set: policy takes precedence over a flag, a flag over other settings. */
 export function effectiveMode(
   { permissions, defaultMode }: Pick<Settings, 'permissions' | 'defaultMode'>,
   flag: PermissionMode | undefined,

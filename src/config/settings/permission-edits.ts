@@ -5,15 +5,15 @@ import type { Edit } from '../files/edit-text.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Settings after the changes, and how a file is edited to hold them. */
+/** Settings after the changes, and the edits of the file. */
 export type PermissionEdits = { readonly after: Values; readonly edits: readonly Edit[] };
 
-/** Which file it is, and where a directory in it is. */
+/** Which file is edited, and how directories in it are resolved. */
 export type EditedFile = { readonly file: 'target' | 'other'; absolute(directory: string): string };
 
 /**
- * What a settings file becomes. Only the `target` of a destination is given something; other files of it only lose what
- * is taken away. Rules that are none are left out, as `applyUpdate` leaves them out of what is in force.
+ * Applies permission updates to a settings file. Additions go only to the `target` of a destination; removals apply to
+ * its other files too. Invalid rules are left out, as in `applyUpdates`.
  */
 export function permissionEdits(
   value: Values,
@@ -72,7 +72,7 @@ function ruleEdits(
   const parsed = rules.map((rule) => ruleOf(rule, behavior, 'session'));
   if (type === 'replaceRules' && parsed.some(({ ok }) => !ok)) return undefined;
   const texts = parsed.flatMap((it) => (it.ok ? [ruleText(it.rule)] : []));
-  /** However it was written. */
+  /** Compares rules in their normalized form. */
   const isSame = (item: unknown, text: string) => {
     const found = typeof item === 'string' ? parseRule(item, behavior, 'session') : undefined;
     return found?.ok === true && ruleText(found.rule) === text;
@@ -86,7 +86,7 @@ function ruleEdits(
   });
 }
 
-/** One item at a time, so that comments beside the others stay. */
+/** Edits single items of a list, so that comments next to other items stay. */
 function listEdits(
   permissions: Values,
   member: string,

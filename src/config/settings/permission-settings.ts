@@ -15,7 +15,7 @@ export type PermissionSettings = {
 const EFFECTS = ['allow', 'ask', 'deny'] as const;
 const MEMBERS = [...EFFECTS, 'defaultMode', 'additionalDirectories', 'disableBypassPermissionsMode'];
 
-/** What `permissions` of settings says; each rule and each directory counts on its own. */
+/** Reads `permissions` of settings; each rule and directory is checked separately. */
 export function readPermissions(
   raw: unknown,
   source: RuleSource,
@@ -59,8 +59,8 @@ export function readPermissions(
 }
 
 /**
- * How many items of each list count. A repository's file is read before anybody approved it, and every call is compared
- * with every rule: only so many count, those that deny first.
+ * The number of active items per list. A project's file is read before it is approved, and every call is compared with
+ * every rule, so the number is limited; deny rules are counted first.
  */
 function activeRuleCounts(
   value: Readonly<Record<string, unknown>>,
@@ -91,12 +91,12 @@ function isMode(value: unknown): value is PermissionMode {
   return (PERMISSION_MODES as readonly unknown[]).includes(value);
 }
 
-/** One text as a rule, or why it is none; `remark` is told of either. */
+/** A parsed rule, or why it is invalid; `remark` is a warning about either. */
 type ReadRule = { readonly rule?: Rule; readonly fault?: string; readonly remark?: string };
 
 /**
- * A rule that cannot be read is a fault if it would forbid or ask, and only told if it would have allowed. One about a
- * tool nobody knows is kept and told.
+ * An invalid deny or ask rule is a fault; an invalid allow rule only produces a warning. A rule for an unknown tool is
+ * kept, with a warning.
  */
 function readRule(text: string, effect: PermissionBehavior, source: RuleSource): ReadRule {
   const parsed = parseRule(text, effect, source);
@@ -108,7 +108,7 @@ function readRule(text: string, effect: PermissionBehavior, source: RuleSource):
   return effect === 'allow' ? { remark: `${message}; it allows nothing` } : { fault: message };
 }
 
-/** Many of them. */
+/** Parses several rules. */
 export function readRules(
   texts: readonly string[],
   effect: PermissionBehavior,
@@ -122,17 +122,17 @@ export function readRules(
   };
 }
 
-/** What to tell about a rule whose tool nobody knows; nothing if it is known here or elsewhere, or is a server's. */
+/** The warning about a rule for an unknown tool; none for MCP tools and for tools of other agents. */
 export function unknownToolWarning(rule: Rule): string | undefined {
   const { tool } = rule;
   if (tool === '*' || isMcpToolName(tool) || BUILT_IN_TOOLS.includes(tool) || ELSEWHERE.has(tool))
     return undefined;
   const guess = nearest(tool, BUILT_IN_TOOLS);
-  const warnings = `rule "${ruleText(rule)}" names an unknown tool`;
-  return guess === undefined ? warnings : `${warnings}; did you mean "${guess}"?`;
+  const message = `rule "${ruleText(rule)}" names an unknown tool`;
+  return guess === undefined ? message : `${message}; did you mean "${guess}"?`;
 }
 
-/** The built-in tools by name: settings are read where the tools themselves are not known yet. */
+/** The names of built-in tools; settings are read before the tools are loaded. */
 export const BUILT_IN_TOOLS: readonly string[] = [
   'Bash',
   'Edit',
@@ -148,7 +148,7 @@ export const BUILT_IN_TOOLS: readonly string[] = [
   'connect_mcp',
 ];
 
-/** Tools of other agents: rules written for those are no mistake, they only have nothing to be about here. */
+/** Tools of other agents: rules for them are valid, but have no effect here. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   'Agent',
   'AskUserQuestion',

@@ -13,7 +13,7 @@ import {
   SettingDiagnostics,
 } from './setting-keys.ts';
 
-/** All that one file or flag says. */
+/** The settings in one file or flag. */
 export type FileSettings = PermissionSettings & {
   readonly hooks: readonly RegisteredHook[];
   readonly env: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export type FileSettings = PermissionSettings & {
 export type TimeoutName = (typeof TIMEOUTS)[number];
 export const TIMEOUTS = ['connectMs', 'callMs', 'idleMs'] as const;
 
-/** Whose rules those of a scope are. */
+/** The rule source of each scope. */
 export const RULE_SOURCES: Readonly<Record<SettingsSource['scope'], RuleSource>> = {
   user: 'userSettings',
   project: 'projectSettings',
@@ -34,7 +34,7 @@ export const RULE_SOURCES: Readonly<Record<SettingsSource['scope'], RuleSource>>
   managed: 'policySettings',
 };
 
-/** Reads every member on its own, so that a bad one harms no other; `elsewhere` are the keys that only other programs know. */
+/** Reads each member separately: an invalid one does not affect the others. `elsewhere` are keys of other programs. */
 export function readSettings(
   raw: Readonly<Record<string, unknown>>,
   scope: SettingsSource['scope'],
@@ -87,7 +87,7 @@ function readTimeouts(raw: unknown, faults: SettingDiagnostics): Partial<Record<
 
 type Members = ServerOverride['members'];
 
-/** What settings say of servers by name; a member that is not as it should be does not count. */
+/** Reads settings for servers by name; an invalid member is ignored. */
 function readServerSettings(
   raw: unknown,
   faults: SettingDiagnostics,
@@ -101,11 +101,11 @@ function readServerSettings(
       return [];
     }
     checkMembers(value, Object.keys(MEMBERS), path, faults);
-    const members = Object.entries(MEMBERS).flatMap(([member, [isFine, words]]) => {
+    const members = Object.entries(MEMBERS).flatMap(([member, [isValid, message]]) => {
       const given = value[member];
       if (given === undefined) return [];
-      if (isFine(given)) return [[member, given] as const];
-      faults.error([...path, member], words);
+      if (isValid(given)) return [[member, given] as const];
+      faults.error([...path, member], message);
       return [];
     });
     return [{ name, members: Object.fromEntries(members) as Members }];

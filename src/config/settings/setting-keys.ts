@@ -4,7 +4,7 @@ import type { SettingsSource } from '../sources/source-types.ts';
 
 type Scope = SettingsSource['scope'];
 
-/** Keys that mean something, and where; those without a list do everywhere. */
+/** The known keys; `scopes` limits a key to some scopes. */
 const KEYS: Readonly<Record<string, { readonly scopes?: readonly Scope[]; readonly instead?: string }>> = {
   version: {},
   $schema: {},
@@ -28,7 +28,7 @@ const KEYS: Readonly<Record<string, { readonly scopes?: readonly Scope[]; readon
   },
 };
 
-/** Keys of settings that other programs read: no mistake, only of no effect. */
+/** Keys of other programs: valid, but without effect. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   'agent',
   'alwaysThinkingEnabled',
@@ -69,7 +69,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   'theme',
 ]);
 
-/** Tells which keys have no effect; gives those that only other programs know. */
+/** Warns about keys without effect; returns the keys of other programs. */
 export function checkKeys(
   value: Readonly<Record<string, unknown>>,
   scope: Scope,
@@ -84,7 +84,7 @@ export function checkKeys(
   });
 }
 
-/** Tells the members of an object that mean nothing. */
+/** Warns about unknown members of an object. */
 export function checkMembers(
   value: Readonly<Record<string, unknown>>,
   known: readonly string[],
@@ -102,7 +102,7 @@ function warnUnused(
   path: readonly string[],
   faults: SettingDiagnostics,
 ): void {
-  // Where so much is wrong nobody mistyped, and to guess takes longer than to read.
+  // Each suggestion compares the key with all known ones, so their number is limited.
   const isGuessed = faults.all.length < MAX_GUESSES;
   const guess = isGuessed ? (nearest(key, known) ?? nearest(`${key}Ms`, known)) : undefined;
   const hint = guess === undefined ? '' : `; did you mean "${formatKeyPath([...path, guess])}"?`;
@@ -110,16 +110,17 @@ function warnUnused(
 }
 
 const MAX_GUESSES = 50;
-/** What is wrong at one place of settings; it shows nothing of values, which may be secret. */
+
+/** A problem in settings; it contains no values, which may be secret. */
 export type SettingDiagnostic = {
-  /** An `error` means that it does not count, a `warning` that it does or would not matter. */
+  /** `error`: the value is ignored. `warning`: the value is used, or would have no effect. */
   readonly level: 'error' | 'warning';
   readonly path: readonly (string | number)[];
-  /** What to say after the key, without a full stop. */
+  /** The text after the key, without a full stop. */
   readonly message: string;
 };
 
-/** Reads members one by one and gathers what is wrong with them. */
+/** Collects the problems found while settings are read. */
 export class SettingDiagnostics {
   readonly all: SettingDiagnostic[] = [];
 
@@ -131,20 +132,20 @@ export class SettingDiagnostics {
     this.all.push({ level: 'warning', path, message });
   }
 
-  /** The value if it is as it should be, or not there. */
+  /** Returns the value if it is valid; reports an invalid one. */
   check<T>(
     value: unknown,
     path: SettingDiagnostic['path'],
-    isFine: (value: unknown) => value is T,
+    isValid: (value: unknown) => value is T,
     rule: string,
   ): T | undefined {
     if (value === undefined) return undefined;
-    if (isFine(value)) return value;
+    if (isValid(value)) return value;
     this.error(path, rule);
     return undefined;
   }
 
-  /** The texts of a list, each with its place; what is none does not count. */
+  /** The strings of a list, each with its index; other items are reported. */
   texts(value: unknown, path: SettingDiagnostic['path']): { readonly text: string; readonly at: number }[] {
     const list = this.check(value, path, Array.isArray, 'must be a list of strings') ?? [];
     return list.flatMap((item: unknown, at) => {

@@ -38,23 +38,23 @@ type InvalidConnector = { readonly path: readonly string[]; readonly message: st
 function readConnector(value: unknown): { readonly connector: ConnectorSetting } | InvalidConnector {
   if (!isRecord(value)) return { path: [], message: 'must be an object, such as { "url": "https://…" }' };
   const { url, headers } = value;
-  const fault = addressFault(url);
+  const fault = urlFault(url);
   if (fault !== undefined) return { path: ['url'], message: fault };
-  if (headers !== undefined && !(isRecord(headers) && Object.values(headers).every(isText)))
+  if (headers !== undefined && !(isRecord(headers) && Object.values(headers).every(isString)))
     return { path: ['headers'], message: 'must map names to strings' };
   const connector = { url: String(url), label: addressLabel(String(url)) };
-  return { connector: headers === undefined ? connector : { ...connector, headers: headers as Texts } };
+  return { connector: headers === undefined ? connector : { ...connector, headers: headers as Strings } };
 }
 
-type Texts = Readonly<Record<string, string>>;
-const isText = (value: unknown) => typeof value === 'string';
+type Strings = Readonly<Record<string, string>>;
+const isString = (value: unknown) => typeof value === 'string';
 
 /** A catalogue must be fetched over TLS, except from a loopback address. */
-function addressFault(url: unknown): string | undefined {
+function urlFault(url: unknown): string | undefined {
   if (typeof url !== 'string' || !URL.canParse(url)) return 'must be a full URL that starts with https://';
-  if (url.includes('${')) return 'variables are substituted in "headers" only; write the address itself';
+  if (url.includes('${')) return 'variables are substituted in "headers" only; write the URL itself';
   const { protocol, hostname, username, password } = new URL(url);
-  if (username !== '' || password !== '') return 'put credentials in "headers", not in the address';
+  if (username !== '' || password !== '') return 'put credentials in "headers", not in the URL';
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return undefined;
   return 'must start with https://; only a loopback address may use http://';
 }
@@ -90,7 +90,7 @@ export function validateConnectorEntry(entry: Readonly<Record<string, unknown>>)
     PEM.some((part) => tls[part] !== undefined && !String(tls[part]).includes('-----BEGIN '))
   )
     return { member: 'tls', message: 'a connector cannot name files of this machine; inline PEM is allowed' };
-  const member = Object.keys(entry).find((name) => name.includes('${') || hasPlace(entry[name]));
+  const member = Object.keys(entry).find((name) => name.includes('${') || hasVariable(entry[name]));
   if (member === undefined) return undefined;
   return { member, message: 'entries of a connector are taken literally, so "${" is not allowed' };
 }
@@ -98,10 +98,12 @@ export function validateConnectorEntry(entry: Readonly<Record<string, unknown>>)
 const REMOTE: ReadonlySet<unknown> = new Set(['http', 'sse', 'ws']);
 const PEM = ['ca', 'cert', 'key'] as const;
 
-function hasPlace(value: unknown): boolean {
+function hasVariable(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('${');
-  if (Array.isArray(value)) return value.some(hasPlace);
-  return isRecord(value) && Object.entries(value).some(([name, it]) => name.includes('${') || hasPlace(it));
+  if (Array.isArray(value)) return value.some(hasVariable);
+  return (
+    isRecord(value) && Object.entries(value).some(([name, it]) => name.includes('${') || hasVariable(it))
+  );
 }
 
 /** The last content of a catalogue. */

@@ -14,13 +14,10 @@ import { fileSecretStore } from '../secrets/secret-store.ts';
 import { cachePath, readCache, writeCache } from './connectors.ts';
 import type { ConnectorSetting } from './source-types.ts';
 
-/** Who waits for catalogues, and hears of those that could not be asked. */
-type Refreshing = { readonly signal: AbortSignal; note(text: string): void };
-
-/** Asks the catalogues that settings name what they say now; true if one says something else. Never rejects. */
+/** Fetches the catalogues that settings name and caches them; true if one changed. Never rejects. */
 export async function refreshConnectors(
   { context, settings, connectors }: Configuration,
-  { signal, note }: Refreshing,
+  { signal, note }: Pick<RefreshOptions, 'signal' | 'note'>,
 ): Promise<boolean> {
   if (connectors.length === 0) return false;
   const expand = createExpander({
@@ -42,14 +39,14 @@ type Headers = Readonly<Record<string, string>>;
 
 export type RefreshOptions = {
   readonly signal: AbortSignal;
-  /** Puts in what the headers of a catalogue name; throws one sentence, without a value, if it cannot. */
+  /** Substitutes the variables in headers; throws an error without values if one is missing. */
   expandHeaders(headers: Headers, connector: ConnectorSetting): Headers | Promise<Headers>;
-  /** Hears of each catalogue that could not be asked; what it said before still counts. */
+  /** Called for each catalogue that could not be fetched; its cached content stays active. */
   note(text: string): void;
   readonly now?: () => number;
 };
 
-/** Asks every catalogue, all at once and each on its own; never rejects. `changed`: one of them says something else now. */
+/** Fetches all catalogues in parallel; never rejects. `changed`: the content of one is different. */
 export async function refreshCaches(
   context: Pick<ConfigContext, 'home' | 'env'>,
   connectors: readonly ConnectorSetting[],
@@ -60,7 +57,7 @@ export async function refreshCaches(
       const outcome = await refresh(context, connector, options).catch(() => ({
         fault: 'the response could not be stored',
       }));
-      // Who gave up need not hear why.
+      // Not reported after an abort.
       if ('fault' in outcome && !options.signal.aborted) options.note(`${connector.label}: ${outcome.fault}`);
       return 'isChanged' in outcome && outcome.isChanged;
     }),
@@ -102,50 +99,50 @@ async function refresh(
   return { isChanged };
 }
 
-/** What is asked for; `headers` are expanded already. */
+/** A request for a catalogue; variables in `headers` are substituted. */
 export type ConnectorRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of what is known already. */
+  /** The ETag of the cached content. */
   readonly etag?: string;
-  /** Where the proxy is named. */
+  /** The environment, which may name a proxy. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
-  /** Longest time for all of it; 10 s by default. */
+  /** Timeout of the whole request; 10 s by default. */
   readonly limitMs?: number;
 };
 
 type ConnectorAnswer =
   | { readonly kind: 'fresh'; readonly body: Readonly<Record<string, unknown>>; readonly etag?: string }
   | { readonly kind: 'same' }
-  /** A sentence that shows neither what was sent nor what came. */
+  /** The reason, without parts of the request or the response. */
   | { readonly kind: 'failed'; readonly fault: string };
 
 const LIMIT_MS = 10_000;
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 
-/** Asks a catalogue once; never rejects. */
-export async function fetchConnector(asked: ConnectorRequest): Promise<ConnectorAnswer> {
-  const limit = AbortSignal.timeout(asked.limitMs ?? LIMIT_MS);
+/** Fetches a catalogue once; never rejects. */
+export async function fetchConnector(request: ConnectorRequest): Promise<ConnectorAnswer> {
+  const limit = AbortSignal.timeout(request.limitMs ?? LIMIT_MS);
   const { Agent, ProxyAgent } = await import('undici');
   let agent: Dispatcher | undefined;
   try {
-    const proxy = proxyFor(new URL(asked.url), asked.env);
+    const proxy = proxyFor(new URL(request.url), request.env);
     agent =
       proxy === undefined
         ? new Agent({ connect: VERIFIED })
         : new ProxyAgent({ uri: checkProxy('', proxy).href, requestTls: VERIFIED, proxyTls: VERIFIED });
-    return await follow(asked, agent, AbortSignal.any([asked.signal, limit]));
+    return await follow(request, agent, AbortSignal.any([request.signal, limit]));
   } catch (cause) {
-    if (limit.aborted) return failed('no answer in time; retried at the next start');
+    if (limit.aborted) return failed('no response in time; retried at the next start');
     return failed(faultOf(cause));
   } finally {
     await agent?.destroy();
   }
 }
 
-/** Headers may be credentials, so they go nowhere but to the origin that the person named. */
+/** Follows redirects within the configured origin only: headers may contain credentials. */
 async function follow(
   asked: ConnectorRequest,
   agent: Dispatcher,
@@ -164,7 +161,7 @@ async function follow(
     const answer = await request(url, { dispatcher: agent, headers, signal });
     const { statusCode: status } = answer;
     if (status === 200) return await readBody(answer);
-    // What else it says is not of interest; the connection is not used again.
+    // The body is not needed, and the connection is not used again.
     answer.body.on('error', () => {}).destroy();
     if (status === 304 && etag !== undefined) return { kind: 'same' };
     const location = answer.headers.location;
@@ -207,7 +204,7 @@ function statusFault(status: number): string {
   return `unexpected response: HTTP ${status}`;
 }
 
-/** Only the system's words for it: texts of libraries may show what was sent. */
+/** Uses error codes only: messages of libraries may contain parts of the request. */
 function faultOf(cause: unknown): string {
   const { code } = cause as NodeJS.ErrnoException;
   if (code === 'UND_ERR_INVALID_ARG') return 'invalid "headers"; check their values for line breaks';

@@ -7,7 +7,7 @@ import {
 } from '../../protocol/server-entry.ts';
 import type { WrittenServer } from '../model.ts';
 
-/** What is wrong with an entry as it was written; where something is put in later, that is judged then. */
+/** The problem of an entry as written; values with variables are validated after substitution. */
 export function validateEntry(raw: Readonly<Record<string, unknown>>): EntryError | undefined {
   if (raw.type === 'sdk') return { member: 'type', message: IN_PROGRAM };
   const { entry } = normalizeEntry(raw);
@@ -17,20 +17,17 @@ export function validateEntry(raw: Readonly<Record<string, unknown>>): EntryErro
 }
 
 const IN_PROGRAM =
-  'a server in a program cannot be in a file: give it to query() there, or write a stdio, http, sse or ws entry';
+  'an in-process server cannot be in a file: pass it to query() in the program, or write a stdio, http, sse or ws entry';
 
-/** Who wrote something else there may have meant to turn it off, so it is not started. */
+/** A switch that is not a boolean may be meant to disable the server, so the server is not started. */
 function faultOfSwitch(raw: Readonly<Record<string, unknown>>): EntryError | undefined {
   const member = ['disabled', 'enabled'].find((it) => raw[it] !== undefined && typeof raw[it] !== 'boolean');
-  return member === undefined ? undefined : { member, message: `"${member}" is true or false` };
+  return member === undefined ? undefined : { member, message: `"${member}" must be true or false` };
 }
 
 type Values = Readonly<Record<string, unknown>>;
 
-/**
- * An entry as it is meant: what others call a type is the one we have, and whether it is turned off stands apart, since
- * that is nothing to dial with.
- */
+/** Replaces aliases of types by Toolplane's names and separates the switches, which are not part of a connection. */
 export function normalizeEntry(raw: Values): Pick<WrittenServer, 'off'> & { readonly entry: Values } {
   const { disabled, enabled, ...entry } = raw;
   const off = disabled === true ? 'disabled' : enabled === false ? 'enabled' : undefined;
@@ -39,9 +36,10 @@ export function normalizeEntry(raw: Values): Pick<WrittenServer, 'off'> & { read
   return { entry: isAlias ? { ...entry, type: 'http' } : entry, ...(off !== undefined && { off }) };
 }
 
-/** As it is called elsewhere. */
+/** The name of type `http` in other programs. */
 const HTTP = /^streamable[-_]?http$/i;
-/** Why a server cannot be called so, or undefined if it can. Names of every script are fine. */
+
+/** Why a name cannot be used for a server, or undefined. Names in every script are allowed. */
 export function validateServerName(name: string): string | undefined {
   if (name.trim() === '') return 'the name of a server must not be empty';
   if (name.length > MAX_NAME_LENGTH)

@@ -11,24 +11,24 @@ import { type ConfigDiagnostic, SCOPES, type Source } from '../model.ts';
 import type { FileState, SettingsSource } from '../sources/source-types.ts';
 import { FileWatcher } from './file-watcher.ts';
 
-/** Who hears of a configuration that changed. */
+/** Called when the configuration changes. */
 export type ConfigListener = {
-  /** Everything as it is now, never half of it; called for one change at a time. */
+  /** Called with the complete new configuration, for one change at a time. */
   apply(now: Configuration, before: Configuration): void | Promise<void>;
-  /** Hears why a change that was saved does not count yet; one line each, each once. */
+  /** Called with the reason why a saved change is not active; one line each, each once. */
   note(text: string): void;
 };
 
 /**
- * Applies what is saved in any of the files. While one that was good is broken, as in the middle of an edit, what it said
- * before counts.
+ * Applies changes of the configuration files. While a file is invalid, for example in the middle of an edit, its previous
+ * content stays active.
  */
 export class ConfigWatcher implements Disposable {
   readonly #followed: ConfigListener;
   readonly #watch: FileWatcher;
   #current: Configuration;
   #reported: ReadonlySet<string>;
-  /** Files of which nothing could be read since something was last applied. */
+  /** Files that could not be read when the configuration was last read. */
   #unusable: Map<string, string>;
   #work: Promise<void> = Promise.resolve();
   #isOver = false;
@@ -41,16 +41,16 @@ export class ConfigWatcher implements Disposable {
     this.#watch = new FileWatcher(pathsOf(first), first.readAt, () => void this.refresh());
   }
 
-  /** What counts now. */
+  /** The active configuration. */
   get current(): Configuration {
     return this.#current;
   }
 
-  /** Reads everything anew and applies it; settles when that is done, and never rejects. */
+  /** Reads and applies the configuration; resolves when that is done, and never rejects. */
   refresh(): Promise<void> {
     this.#work = this.#work
       .then(() => this.#read())
-      // Whoever could not apply this change hears of the next one all the same.
+      // After an error the next change is applied all the same.
       .catch((cause) => this.#note(`saved changes were not fully applied: ${messageOf(cause)}`));
     return this.#work;
   }
@@ -74,17 +74,17 @@ export class ConfigWatcher implements Disposable {
     for (const text of recoveredMessages(this.#unusable, now)) this.#note(text);
     this.#unusable = unusableFiles(now);
     if (this.#isOver) return;
-    // Of a broken file what it said before counts; whatever others say counts as they say it now, denials above all.
+    // Only invalid files keep their previous content: changes of other files, such as new denials, apply at once.
     this.#current = withHeldFiles(before, now, held.paths);
     await this.#followed.apply(this.#current, before);
   }
 
-  /** Who throws when told something ends nothing by that. */
+  /** An error in the listener does not stop the watcher. */
   #note(text: string): void {
     try {
       this.#followed.note(text);
     } catch {
-      // There is nobody else to tell.
+      // There is no other place to report it.
     }
   }
 }
@@ -95,7 +95,7 @@ function pathsOf({ files }: Configuration): string[] {
 
 type Read = Pick<Configuration, 'files' | 'sources' | 'faults' | 'unreadPolicies'>;
 
-/** Files of which what they said before still counts, and why, a line each: else something would be lost that somebody wrote. */
+/** Files whose previous content stays active, and the reasons, one line each. */
 function heldFiles(
   before: Read,
   now: Read,
@@ -106,7 +106,7 @@ function heldFiles(
       const past = was.get(path)?.state;
       return found === state && past !== undefined && from.includes(past) ? [label] : [];
     });
-  // A file that is gone is gone; but of one that is there nobody knows what it is about to say.
+  // A deleted file has no content any more; an unreadable one may be in the middle of an edit.
   const broken = became('unusable', ['read', 'blank', 'absent']);
   const emptied = became('blank', ['read']);
   const known = new Set(fatalDiagnostics(before).map(textOf));
@@ -123,13 +123,13 @@ function heldFiles(
   };
 }
 
-/** The files of which nothing can be read, by their paths. */
+/** The labels of unreadable files, by path. */
 function unusableFiles(read: Read): Map<string, string> {
   const unusable = [...statesOf(read).values()].filter(({ state }) => state === 'unusable');
   return new Map(unusable.map(({ path, label }) => [path, label]));
 }
 
-/** Which of the files that could not be read can be now, a line each; one that is gone is gone. */
+/** A message for each file that was unreadable and can be read again. */
 function recoveredMessages(unusable: ReadonlyMap<string, string>, now: Read): string[] {
   const states = statesOf(now);
   const readable = [...unusable].filter(([path]) => states.get(path)?.state === 'read');
@@ -138,7 +138,7 @@ function recoveredMessages(unusable: ReadonlyMap<string, string>, now: Read): st
 
 const STAYS = 'its previous content stays active';
 
-/** Every file by its path. One whose servers cannot be read is no better than one that is no JSON. */
+/** All files by path. A file whose servers cannot be read is unusable, like one with invalid JSON. */
 function statesOf({ files, sources }: Read): ReadonlyMap<string, FileState> {
   const unusable = sources.flatMap(({ path, label, state }) =>
     state === 'unusable' && path !== undefined ? [{ path, label, state }] : [],
@@ -146,7 +146,7 @@ function statesOf({ files, sources }: Read): ReadonlyMap<string, FileState> {
   return new Map([...files, ...unusable].map((it) => [it.path, it]));
 }
 
-/** The same fault, wherever it has moved to in its file. */
+/** Identifies a diagnostic without its position. */
 function textOf({ label, key, message }: ConfigDiagnostic): string {
   return JSON.stringify([label, key, message]);
 }

@@ -2,50 +2,50 @@ import { type BigIntStats, type FSWatcher, lstatSync, readlinkSync, statSync, wa
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { startTimer } from '../../base/async/timers.ts';
 
-/** Editors write in several steps; they are done after this. */
+/** Editors save in several steps, which are done after this time without changes. */
 const QUIET_MS = 60;
-/** In a directory where something is always written, this is the end of waiting for them. */
+/** Maximum wait in a directory with constant changes. */
 const MAX_WAIT_MS = 1_000;
-/** The clock of files is behind the other one by as much. */
+/** Maximum lag of file times behind the system clock. */
 const COARSE_MS = 20;
-/** How often is looked where the system cannot tell. */
-const LOOK_MS = 2_000;
+/** Polling interval where the system cannot watch a directory. */
+const POLL_MS = 2_000;
 
 type Watcher = { readonly watcher: FSWatcher; readonly identity: string };
 
 /**
- * Hears that files have changed, come or gone, some moments after the last step; also of those that are not there yet.
- * Keeps no process alive.
+ * Reports that files were changed, created or deleted, shortly after the last change; also for files that do not exist
+ * yet. Does not keep the process alive.
  */
 export class FileWatcher implements Disposable {
   readonly #onChange: () => void;
   readonly #watchers = new Map<string, Watcher>();
   #seen: ReadonlyMap<string, string> = new Map();
   #quiet: NodeJS.Timeout | undefined;
-  #stirredAt: number | undefined;
-  #looking: NodeJS.Timeout | undefined;
+  #changedSince: number | undefined;
+  #polling: NodeJS.Timeout | undefined;
 
-  /** `readAt` is when the files were read, by the system's clock: what was written since then is news. */
+  /** `readAt` is the system time when the files were read: later writes are reported. */
   constructor(paths: readonly string[], readAt: number, onChange: () => void) {
     this.#onChange = onChange;
     this.set(paths, readAt);
   }
 
-  /** Watches these files from now on. Those it watches already are compared with what they were when it last told. */
+  /** Watches these files from now on. Files that are watched already keep their last reported state. */
   set(paths: readonly string[], readAt: number): void {
     const before = this.#seen;
     this.#seen = new Map(paths.map((path) => [path, before.get(path) ?? stampAt(path, readAt)]));
     this.#arm();
-    if (this.#isNews()) this.#stir();
+    if (this.#hasChanges()) this.#schedule();
   }
 
   [Symbol.dispose](): void {
     clearTimeout(this.#quiet);
-    clearInterval(this.#looking);
+    clearInterval(this.#polling);
     for (const directory of this.#watchers.keys()) this.#leave(directory);
   }
 
-  /** Of a directory that another took the place of nothing is heard any more. */
+  /** Watches the current directories; a watch of a directory that was replaced reports nothing any more. */
   #arm(): void {
     const wanted = watchedDirectories(this.#seen.keys());
     for (const [directory, { identity }] of this.#watchers) {
@@ -57,22 +57,22 @@ export class FileWatcher implements Disposable {
   }
 
   #watch(directory: string): void {
-    const fall = () => {
+    const poll = () => {
       this.#leave(directory);
-      this.#looking ??= setInterval(() => this.#stir(), LOOK_MS).unref();
+      this.#polling ??= setInterval(() => this.#schedule(), POLL_MS).unref();
     };
     try {
       const identity = identityOf(directory);
       const watcher = watch(directory, { persistent: false }, (kind, name) => {
-        // It is the directory itself that goes or moves: it is watched anew if there is one again.
+        // The directory itself is deleted or moved; it is watched again when it exists again.
         if (kind === 'rename' && name === basename(directory)) this.#leave(directory);
-        this.#stir();
+        this.#schedule();
       });
-      watcher.on('error', fall);
+      watcher.on('error', poll);
       this.#watchers.set(directory, { watcher, identity });
     } catch {
-      // There are only so many watches; looking from time to time does as well.
-      fall();
+      // The number of watches is limited by the system; polling replaces them.
+      poll();
     }
   }
 
@@ -81,35 +81,35 @@ export class FileWatcher implements Disposable {
     this.#watchers.delete(directory);
   }
 
-  #stir(): void {
-    this.#stirredAt ??= performance.now();
-    if (performance.now() - this.#stirredAt > MAX_WAIT_MS) return;
+  #schedule(): void {
+    this.#changedSince ??= performance.now();
+    if (performance.now() - this.#changedSince > MAX_WAIT_MS) return;
     clearTimeout(this.#quiet);
     this.#quiet = startTimer(QUIET_MS, () => this.#settle());
     this.#quiet.unref();
   }
 
-  /** Directories have other files, too: only a file that is another now is news. */
+  /** Directories contain other files too, so only changes of the watched files are reported. */
   #settle(): void {
-    this.#stirredAt = undefined;
+    this.#changedSince = undefined;
     this.#arm();
-    if (!this.#isNews()) return;
+    if (!this.#hasChanges()) return;
     this.#seen = new Map([...this.#seen.keys()].map((path) => [path, stamp(path)]));
     this.#onChange();
   }
 
-  #isNews(): boolean {
+  #hasChanges(): boolean {
     return [...this.#seen].some(([path, seen]) => stamp(path) !== seen);
   }
 }
 
-/** What tells a file from what it becomes. */
+/** A fingerprint that changes with each write and replacement. */
 function stamp(path: string): string {
   const found = look(path);
   return typeof found === 'string' ? found : [found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
 }
 
-/** As it was when it was read; of a file that was written since then nobody knows. */
+/** The fingerprint at `readAt`; unknown if the file was written since then. */
 function stampAt(path: string, readAt: number): string {
   const found = look(path);
   return typeof found !== 'string' && Number(found.ctimeMs) + COARSE_MS >= readAt
@@ -125,12 +125,12 @@ function look(path: string): BigIntStats | 'absent' | 'unreadable' {
   }
 }
 
-/** More links than a system follows. */
+/** The usual limit of operating systems. */
 const MAX_LINKS = 40;
 
 /**
- * The directories in which a change can make other files of these. A file is replaced rather than written, so it is the
- * directory it really is in, or what is above one that is not there; and those of all links on the way.
+ * The directories to watch: the real directory of each file, since files are replaced rather than written, or the nearest
+ * existing parent, and the directories of all symbolic links in the path.
  */
 function watchedDirectories(paths: Iterable<string>): Set<string> {
   const known = new Map<string, string | undefined>();
@@ -138,10 +138,10 @@ function watchedDirectories(paths: Iterable<string>): Set<string> {
     if (!known.has(path)) known.set(path, linkTarget(path));
     return known.get(path);
   };
-  return new Set([...paths].flatMap((path) => wayTo(path, targetOf)));
+  return new Set([...paths].flatMap((path) => directoriesOnPath(path, targetOf)));
 }
 
-/** What tells a directory from another that took its place: an inode is soon used again. */
+/** Identifies a directory; the inode alone may be reused. */
 function identityOf(directory: string): string {
   try {
     const { dev, ino, birthtimeNs } = statSync(directory, { bigint: true });
@@ -151,7 +151,7 @@ function identityOf(directory: string): string {
   }
 }
 
-function wayTo(path: string, targetOf: (path: string) => string | undefined): string[] {
+function directoriesOnPath(path: string, targetOf: (path: string) => string | undefined): string[] {
   const { root } = parse(path);
   const linked: string[] = [];
   let at = root;
@@ -168,7 +168,7 @@ function wayTo(path: string, targetOf: (path: string) => string | undefined): st
     rest = [...stepsOf(led), ...rest];
     at = parse(led).root;
   }
-  // Links of the system's own, such as /tmp, do not change; and everything happens below that directory.
+  // Links in the root directory, such as /tmp, do not change.
   return [...linked.filter((it) => it !== root), nearestDirectory(at)];
 }
 

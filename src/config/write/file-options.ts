@@ -7,9 +7,9 @@ import { isWithin, realPath } from '../files/real-path.ts';
 import { findConfigPaths } from '../sources/config-paths.ts';
 
 /**
- * How a file of servers or settings is written: what a team shares can be read by all, what is the person's own only by
- * them; `.mcp.json` is everybody's format and carries no version; and no link leads a write out of the project. Throws a
- * `HostError` if one leads from a project into the person's own.
+ * How a file with servers or settings is written: shared files are readable by all users, the user's own files only by
+ * the user; `.mcp.json` has no version, because other programs share the format; symbolic links must not lead out of the
+ * project. Throws a `HostError` if a link leads from a project into the user's own directory.
  */
 export function editOptionsFor(context: ConfigContext, path: string): EditOptions {
   const { home } = context;
@@ -18,7 +18,7 @@ export function editOptionsFor(context: ConfigContext, path: string): EditOption
   if (isUserFile(home, path)) return { ...own, locks, mode: 0o600, directoryMode: 0o700 };
   const { within } = findConfigPaths(context);
   if (leadsHome(path, home, within)) {
-    const why = `a link leads from it into ${home}, which is your own and no project's; remove the link`;
+    const why = `a symbolic link leads from it into ${home}, which does not belong to the project; remove the link`;
     throw new HostError('bad-config', '', `${path} was not changed: ${why}`);
   }
   const place = { directoryMode: 0o755, locks, within };
@@ -32,17 +32,17 @@ export function editOptionsFor(context: ConfigContext, path: string): EditOption
   }
 }
 
-/** Locks of files that are in no place of ours. */
+/** The directory for locks of files outside of Toolplane's own directory. */
 export function locksPath(home: string): string {
   return join(home, 'locks');
 }
 
-/** Whether these are the person's own settings, by the way they are reached: a link of a project is not theirs. */
+/** Whether the path is that of the user's settings; a link in a project that leads there is not. */
 export function isUserFile(home: string, path: string): boolean {
   return resolve(path) === join(resolve(home), 'settings.json');
 }
 
-/** A repository may hold the home, so that no link has to lead out of it. */
+/** Checked separately, because a repository may contain the home directory. */
 function leadsHome(path: string, home: string, within: string): boolean {
   const own = realPath(home);
   return isWithin(realPath(path), own) && !isWithin(realPath(within), own);

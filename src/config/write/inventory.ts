@@ -4,30 +4,29 @@ import { editDocument } from '../files/edit-document.ts';
 import type { Edit } from '../files/edit-text.ts';
 import { FILE_VERSION, readDocument } from '../files/read-document.ts';
 import { realPath } from '../files/real-path.ts';
-
 import { isUserFile } from './file-options.ts';
 
-/** A file outside of Toolplane's own directory that we made or changed, and what in it is ours. */
+/** A file outside of Toolplane's own directory that Toolplane created or changed, and its changes. */
 export type WrittenFile = {
   readonly path: string;
-  /** Whether there was none before. */
+  /** Whether Toolplane created the file. */
   readonly isCreated: boolean;
-  /** The hash of each entry as we wrote it, by the name of the server. */
+  /** The hash of each written entry, by server name. */
   readonly servers: Readonly<Record<string, string>>;
-  /** What we put into lists, by the way to the list, such as `permissions.allow`. */
+  /** Items added to lists, by key path, such as `permissions.allow`. */
   readonly lists: Readonly<Record<string, readonly string[]>>;
-  /** What we set, by the way to it, such as `permissions.defaultMode`. */
+  /** Values that were set, by key path, such as `permissions.defaultMode`. */
   readonly values: Readonly<Record<string, WrittenValue>>;
-  /** The hash of the whole text, of a file that is no JSON. */
+  /** The hash of the whole text, for files that are not JSON. */
   readonly text?: string;
 };
 
-/** A single value as we wrote it, and what it took the place of, if there was one. */
+/** A written value, and the value that it replaced, if any. */
 export type WrittenValue = { readonly is: string; readonly was?: string };
 
 export type Inventory = { readonly files: readonly WrittenFile[]; readonly fault?: string };
 
-/** What is known of one file that is about to be written. */
+/** A change that is about to be written. */
 export type WriteRecord = {
   readonly isCreated: boolean;
   readonly server?: { readonly name: string; readonly hash: string };
@@ -40,7 +39,7 @@ export function inventoryPath(home: string): string {
   return join(home, 'written.json');
 }
 
-/** Everything we ever wrote outside of `home`, in the order of paths; what cannot be read is told. */
+/** All recorded changes outside of `home`, sorted by path; `fault` is set if they cannot be read. */
 export function readInventory(home: string): Inventory {
   const path = inventoryPath(home);
   const found = readDocument(path, { version: FILE_VERSION });
@@ -51,7 +50,7 @@ export function readInventory(home: string): Inventory {
   return { files: all.sort((one, other) => (one.path < other.path ? -1 : 1)) };
 }
 
-/** Remembers what is about to be written, before it is: what was written and not noted would stay for ever. */
+/** Records a change before it is written: an unrecorded change would never be uninstalled. */
 export function recordWrite(home: string, path: string, note: WriteRecord): void {
   if (isUserFile(home, path)) return;
   const place = realPath(path);
@@ -69,7 +68,7 @@ export function recordWrite(home: string, path: string, note: WriteRecord): void
   });
 }
 
-/** What was taken out again by us is ours no more. */
+/** Removes the record of a change that Toolplane has undone. */
 export function forgetWrite(
   home: string,
   path: string,
@@ -92,7 +91,7 @@ function change(home: string, edits: (files: Readonly<Record<string, unknown>>) 
   });
 }
 
-/** What we wrote over ourselves is not what was there. */
+/** Keeps the original value if Toolplane overwrites its own value. */
 function firstWas(before: WrittenValue | undefined, { is, was }: WrittenValue): WrittenValue {
   const first = before && before.is === was ? before.was : was;
   return { is, ...(first !== undefined && { was: first }) };

@@ -12,29 +12,29 @@ import { findConfigPaths } from '../sources/config-paths.ts';
 import { editOptionsFor, isUserFile } from './file-options.ts';
 import { forgetWrite, recordWrite } from './inventory.ts';
 
-/** Where a person may put a server. */
+/** The scopes that servers can be written to. */
 export type WritableScope = 'local' | 'project' | 'user';
 
 type ServerWritten = {
   /** The file that was changed. */
   readonly path: string;
-  /** Whether it had an entry of the name before. */
+  /** Whether the file had an entry of the name before. */
   readonly hadOne: boolean;
-  /** Whether there was no such file. */
+  /** Whether the file was created. */
   readonly isNew: boolean;
 };
 
-/** Where a scope is written to: the nearest file there is, else that of the repository, else that of the directory. */
+/** The file that a scope is written to: the nearest existing one, otherwise that of the repository or working directory. */
 export function pathOfScope(context: ConfigContext, scope: WritableScope): string {
   const places = findConfigPaths(context);
   if (scope === 'user') return places.user;
   const path = places[scope].findLast((it) => existsSync(it)) ?? places[scope][0];
   if (path !== undefined) return path;
-  const fault = `${context.cwd} is no project: its .toolplane is your own; use --scope user, or another directory`;
+  const fault = `${context.cwd} is not a project: its .toolplane is your own directory; use --scope user, or another directory`;
   throw new HostError('bad-config', '', fault);
 }
 
-/** Writes an entry; one in the project is approved by that, since a person of this machine wrote it. */
+/** Writes an entry; a project entry is approved by that, because this machine's user wrote it. */
 export function writeServer(
   context: ConfigContext,
   scope: WritableScope,
@@ -50,7 +50,7 @@ export function writeServer(
     path,
     (value) => {
       hadOne = isRecord(value.mcpServers) && Object.hasOwn(value.mcpServers, name);
-      // Only of what can be written, and before it is: what is there and not noted nobody would ever remove.
+      // Here the file is known to be writable. Recorded first: an unrecorded entry would never be uninstalled.
       if (scope !== 'user') {
         decideServers(context.home, [{ scope, path, name, raw }], 'approved');
         const hash = hashContent(raw) ?? '';
@@ -63,7 +63,7 @@ export function writeServer(
   return { path, hadOne, isNew };
 }
 
-/** Takes the entry out of the file at `path`, with what was decided about it; false if there was none. */
+/** Removes the entry from the file at `path`, and its approval; false if there was none. */
 export function removeServer(context: ConfigContext, path: string, name: string): boolean {
   const edits = () => [{ path: ['mcpServers', name], value: undefined }];
   const { isChanged } = editDocument(path, edits, editOptionsFor(context, path));
@@ -73,7 +73,7 @@ export function removeServer(context: ConfigContext, path: string, name: string)
   return true;
 }
 
-/** The value that will be read again. */
+/** The value as it will be read back. */
 function asWritten(entry: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return JSON.parse(JSON.stringify(entry)) as Readonly<Record<string, unknown>>;
 }
@@ -82,8 +82,8 @@ const LOCAL = 'settings.local.json';
 const TEXT = `${LOCAL}\n`;
 
 /**
- * Before the first file is made in `.toolplane` of a project: what is the person's own there is kept out of the
- * repository, so that nobody commits it unawares. Where somebody sees to that already, nothing is done.
+ * Adds a `.gitignore` for `settings.local.json` before the first file is created in `.toolplane` of a project, so that the
+ * user's own settings are not committed by mistake. An existing `.gitignore` is left alone.
  */
 export function ignoreLocalSettings(context: ConfigContext, path: string): void {
   const { home } = context;
@@ -97,6 +97,6 @@ export function ignoreLocalSettings(context: ConfigContext, path: string): void 
     mkdirSync(folder, { recursive: true, mode: 0o755 });
     createFile(ignore, TEXT, { mode: 0o644 });
   } catch {
-    // Whoever writes the file itself is told what is wrong with the directory.
+    // Writing the settings file itself reports the problem of the directory.
   }
 }

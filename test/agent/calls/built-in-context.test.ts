@@ -94,7 +94,7 @@ test('reads listed resources without a prompt and asks about other URIs', async 
 });
 
 test.each<[string, Partial<SessionOptions>, string]>([
-  ['mode plan denies it', { permissionMode: 'plan' }, `!mode plan runs only what is known to read: ${DOUBT}`],
+  ['mode plan denies it', { permissionMode: 'plan' }, `!mode plan runs only read-only tools: ${DOUBT}`],
   [
     'mode dontAsk denies it',
     { permissionMode: 'dontAsk' },

@@ -5,7 +5,7 @@ import type { PoolCall } from '../../../src/agent/calls/pool-call.ts';
 import type { Decision } from '../../../src/permissions/decide.ts';
 import { matchesCall } from '../../../src/permissions/match.ts';
 import { absolutePath } from '../../../src/permissions/path.ts';
-import { applyUpdate, EMPTY_RULES } from '../../../src/permissions/rule-store.ts';
+import { applyUpdates, EMPTY_RULES } from '../../../src/permissions/rule-store.ts';
 import type { Origin } from '../../../src/pool/pool.ts';
 import type { PermissionUpdate } from '../../../src/protocol/permission.ts';
 
@@ -130,7 +130,7 @@ describe('suggested permission updates', () => {
           return call(name, { [SUBJECTS[name]]: value }, builtIn(name));
         };
         const [update] = suggestUpdates(about(one), WORKSPACE);
-        const { rules } = applyUpdate(EMPTY_RULES, update as PermissionUpdate).set;
+        const { rules } = applyUpdates(EMPTY_RULES, [update as PermissionUpdate]).set;
         const isAllowed = ({ input }: PoolCall) =>
           rules.some((rule) => matchesCall(rule, { name, input }, WORKSPACE));
         expect(isAllowed(about(one))).toBe(true);

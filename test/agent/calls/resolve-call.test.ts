@@ -130,7 +130,7 @@ test('requiresUserInteraction is read from the current tool list, not from the c
     { ...cached(), pins: new Pins() },
   );
   expect(told).toBe('!no');
-  expect(asked).toEqual(['mcp__s__find requires a person whenever it runs']);
+  expect(asked).toEqual(['mcp__s__find requires user interaction']);
 });
 
 test('the current tool list also counts when the new definition is already accepted', async () => {
@@ -166,7 +166,7 @@ test('a second call of the same batch uses the current annotations', async () =>
   await collect(query);
   expect(results(model.requests.at(-1))).toEqual({ t1: 'find ran', t2: '!no' });
   expect(asked).toEqual([
-    expect.stringContaining('not what was accepted'),
+    expect.stringContaining('differs from the accepted definition'),
     'mcp__s__find may be destructive',
   ]);
 });

@@ -143,7 +143,7 @@ describe('configured', () => {
       await session.servers.settled();
       expect(session.servers.all.get('sly')?.state).toMatchObject({
         kind: 'failed',
-        fault: expect.stringMatching(/the policy of this machine forbids it: deniedMcpServers\[0\]/),
+        fault: expect.stringMatching(/blocked by policy: deniedMcpServers\[0\]/),
       });
     });
   });
@@ -161,7 +161,7 @@ describe('configured', () => {
       .poll(() => session.servers.all.get('sly')?.state, { timeout: 10_000 })
       .toMatchObject({
         kind: 'failed',
-        fault: expect.stringMatching(/the policy of this machine forbids it/),
+        fault: expect.stringMatching(/blocked by policy/),
       });
   });
 

@@ -93,7 +93,7 @@ describe('plan session', () => {
       asksProgram: false,
     });
     expect(faults).toEqual([]);
-    expect(notes).toEqual([expect.stringMatching(/^--allowedTools: .*Nonsense takes no pattern/)]);
+    expect(notes).toEqual([expect.stringMatching(/^--allowedTools: .*Nonsense does not support a pattern/)]);
   });
 
   test('shell commands of tools and hooks do not get model keys', () => {
@@ -118,7 +118,7 @@ describe('plan session', () => {
 
   test('an invalid rule in --disallowedTools is an error', () => {
     expect(plan({ disallowedTools: ['Nonsense(x)'] }).faults).toEqual([
-      expect.stringMatching(/^--disallowedTools: .*Nonsense takes no pattern/),
+      expect.stringMatching(/^--disallowedTools: .*Nonsense does not support a pattern/),
     ]);
   });
 

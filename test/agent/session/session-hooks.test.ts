@@ -444,7 +444,7 @@ test.each([
   );
   await collect(query);
   expect(results(model.requests[1]).t1).toMatch(expected);
-  expect(notes).toEqual([`a ${event} hook failed: the command ended with 7`]);
+  expect(notes).toEqual([`a ${event} hook failed: the command exited with code 7`]);
 });
 
 test('a hook that exceeds its time limit blocks the call, and its callback is aborted', async () => {
@@ -471,7 +471,7 @@ test('a hook that exceeds its time limit blocks the call, and its callback is ab
   );
   await collect(query);
   await told.promise;
-  expect(results(model.requests[1]).t1).toMatch(/A PreToolUse hook failed: no answer within 50 ms/);
+  expect(results(model.requests[1]).t1).toMatch(/A PreToolUse hook failed: no output within 50 ms/);
 });
 
 test('a second initialize does not run hooks twice', async () => {

@@ -621,7 +621,7 @@ describe('saved rules', () => {
         ],
       }),
     });
-    expect(notes).toEqual([expect.stringContaining('would allow servers nobody named')]);
+    expect(notes).toEqual([expect.stringContaining('would allow tools of any server')]);
     expect(existsSync(join(place.project, LOCAL))).toBe(false);
   });
 

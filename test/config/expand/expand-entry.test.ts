@@ -170,7 +170,7 @@ describe('expand entry', () => {
     expect(expandEntry({ command: 'x', args: ['a', 'b${a b}', '${NONE}'] }, lookup(VARIABLES))).toMatchObject(
       {
         faults: [
-          expect.stringMatching(/^args\[1\] has a .* \(at character 2\)$/),
+          expect.stringMatching(/^args\[1\] has an invalid .* \(at character 2\)$/),
           expect.stringContaining('NONE'),
         ],
       },

@@ -26,21 +26,21 @@ test.each<[string, Part[]]>([
 });
 
 test.each<[string, number, string]>([
-  ['${', 1, 'without its "}"'],
-  ['ab${A', 3, 'without its "}"'],
-  ['${A:-b', 1, 'without its "}"'],
-  ['${A:-{}', 1, 'without its "}"'],
-  ['${}', 1, 'not understood; write ${VAR}'],
-  ['${a b}', 1, 'not understood; write ${VAR}'],
-  ['${1}', 1, 'not understood; write ${VAR}'],
-  ['${A-b}', 1, 'not understood; write ${VAR}'],
-  ['${A:?b}', 1, 'not understood; write ${VAR}'],
-  ['${ünï}', 1, 'not understood; write ${VAR}'],
+  ['${', 1, 'without "}"'],
+  ['ab${A', 3, 'without "}"'],
+  ['${A:-b', 1, 'without "}"'],
+  ['${A:-{}', 1, 'without "}"'],
+  ['${}', 1, 'an invalid "${"; write ${VAR}'],
+  ['${a b}', 1, 'an invalid "${"; write ${VAR}'],
+  ['${1}', 1, 'an invalid "${"; write ${VAR}'],
+  ['${A-b}', 1, 'an invalid "${"; write ${VAR}'],
+  ['${A:?b}', 1, 'an invalid "${"; write ${VAR}'],
+  ['${ünï}', 1, 'an invalid "${"; write ${VAR}'],
   ['${secret:}', 1, 'write ${secret:name}'],
   ['${secret:a/b}', 1, 'write ${secret:name}'],
   ['${secret:a:-b}', 1, 'write ${secret:name}'],
   ['${env:HOME}', 1, 'without "env:"'],
-  ['x ${A:-${}}', 8, 'not understood; write ${VAR}'],
+  ['x ${A:-${}}', 8, 'an invalid "${"; write ${VAR}'],
 ])('%j is refused at character %i', (given, at, fault) => {
   expect(parseTemplate(given)).toEqual({ kind: 'faulty', at, fault: expect.stringContaining(fault) });
 });

@@ -101,7 +101,7 @@ test.each<[string, string, EditOptions, string]>([
     'one with what is changed in it twice',
     '{"added": 2, "added": 3}',
     {},
-    ' was not changed: "added" is written twice in the same object; remove one',
+    ' was not changed: "added" is a duplicate key in the same object; remove one',
   ],
 ])('a file that is %s is left as it is', (_, text, options, message) => {
   const path = file(text);

@@ -125,12 +125,12 @@ test.each<[string, string, Edit, string]>([
     'written twice on the way',
     '{"a": {}, "a": {}}',
     set(['a', 'b'], 1),
-    '"a" is written twice in the same object; remove one',
+    '"a" is a duplicate key in the same object; remove one',
   ],
-  ['a text on the way', '{"a": "x"}', set(['a', 'b'], 1), '"a" is no object'],
-  ['a list on the way', '{"a": []}', set(['a', 'b'], 1), '"a" is no object'],
-  ['an object where a list is meant', '{"a": 1}', set(['a', 0], 1), '"a" is no list'],
-  ['a list as a whole', '[]', set(['a'], 1), 'the whole is no object'],
+  ['a text on the way', '{"a": "x"}', set(['a', 'b'], 1), '"a" is not an object'],
+  ['a list on the way', '{"a": []}', set(['a', 'b'], 1), '"a" is not an object'],
+  ['an object where a list is meant', '{"a": 1}', set(['a', 0], 1), '"a" is not a list'],
+  ['a list as a whole', '[]', set(['a'], 1), 'the document is not an object'],
   ['no object in the end', '{"a": 1}', set([], 1), 'must hold one object'],
 ])('%s is rejected', (_, before, edit, message) => {
   expect(() => editText(before, [edit])).toThrow(message);
@@ -144,7 +144,7 @@ test('edits are made one after the other', () => {
 test('what is refused is named so that it steers no terminal', () => {
   const name = 'a\u001b[2J\u009b';
   const text = JSON.stringify({ [name]: 'x' });
-  expect(() => editText(text, [set([name, 'b'], 1)])).toThrow('["a\\u001b[2J\\u009b"] is no object');
+  expect(() => editText(text, [set([name, 'b'], 1)])).toThrow('["a\\u001b[2J\\u009b"] is not an object');
 });
 
 test('to remove something takes no longer for blanks elsewhere', () => {

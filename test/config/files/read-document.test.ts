@@ -88,7 +88,7 @@ describe('read document', () => {
     // It looks like a file, and to read from its beginning fails for everybody.
     expect(readDocument('/proc/self/mem')).toMatchObject({
       state: 'unusable',
-      fault: 'it cannot be read (EIO)',
+      fault: 'cannot be read (EIO)',
     });
   });
 

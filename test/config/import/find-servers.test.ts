@@ -283,7 +283,7 @@ describe('read foreign', () => {
         ],
         ['off', 'user', { command: 'off-mcp' }, [], 'off'],
       ],
-      faults: ['/f: mcp_servers.odd: "tool_timeout_sec" is a number of seconds above 0'],
+      faults: ['/f: mcp_servers.odd: "tool_timeout_sec" must be a number of seconds above 0'],
     });
   });
 
@@ -355,11 +355,11 @@ describe('read foreign', () => {
           'older',
           'user',
           { command: 'older-mcp', args: ['-v'] },
-          ['"settings" is not imported: they are those of an extension'],
+          ['"settings" is not imported: settings of an extension'],
         ],
         ['remote', 'user', { url: 'https://zed.example.com/mcp' }, [], 'off'],
       ],
-      faults: ['/f:7:5: context_servers.postgres: it comes with an extension of Zed, which starts it'],
+      faults: ['/f:7:5: context_servers.postgres: provided by an extension of Zed, which starts it'],
     });
   });
 

@@ -104,7 +104,7 @@ describe('a command is not the listed one if its environment may have it run som
 
   test('a name that would drive a terminal is not shown', () => {
     expect(last(allowed, { ...RUN, env: { 'LD_\u001b[2J': 'x' } })).toBe(
-      ruleFor('a variable of an odd name'),
+      ruleFor('a variable with an unusual name'),
     );
   });
 

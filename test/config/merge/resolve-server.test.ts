@@ -92,13 +92,13 @@ describe('unheard', () => {
     expect(settled(scope, claims)).toEqual({ entry: claims, faults: [] });
   });
 
-  test('a connector cannot set its connect time-out or its frame limit', () => {
+  test('a connector cannot set its connect timeout or its frame limit', () => {
     const claims = { connectTimeoutMs: 1e9, maxFrameBytes: 1e12 };
     const { entry, faults } = settled('connector', claims);
     expect(entry).toEqual({});
     expect(faults).toEqual([
       'warning connector:3:5: mcpServers["my x"].connectTimeoutMs: a server of a connector cannot set its own ' +
-        'connect time-out; if you need one, set it in "serverSettings" of your own settings',
+        'connect timeout; if you need one, set it in "serverSettings" of your own settings',
       'warning connector:3:5: mcpServers["my x"].maxFrameBytes: a server of a connector cannot set its own ' +
         'frame limit; if you need one, configure the server in your own settings',
     ]);

@@ -242,7 +242,7 @@ test('in a person’s own home there is no project to write to', async () => {
   });
   expect(store.keeps?.('localSettings')).toBe(false);
   await store.apply([allow('localSettings')]);
-  expect(notes).toEqual(['saved for this session only: there is no project here']);
+  expect(notes).toEqual(['saved for this session only: this directory is not a project']);
   expect(store.current().rules).toMatchObject([{ source: 'session' }]);
 });
 
@@ -287,7 +287,7 @@ test.each(['localSettings', 'projectSettings'] as const)(
     expect(store.current().rules).toMatchObject([{ source: 'session' }]);
     expect(notes).toEqual([
       expect.stringMatching(
-        /^saved for this session only: \S*settings(\.local)?\.json was not changed: a link leads from it into/,
+        /^saved for this session only: \S*settings(\.local)?\.json was not changed: a symbolic link leads from it into/,
       ),
     ]);
   },

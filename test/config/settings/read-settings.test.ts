@@ -91,7 +91,7 @@ test.each<[Record<string, unknown>, string]>([
 
 test.each(['ask', 'deny'] as const)('an %s rule that cannot be read is an error', (effect) => {
   const { errors, warnings } = read({ permissions: { [effect]: ['WebFetch(x)'] } });
-  expect(errors).toEqual([expect.stringContaining('WebFetch takes no pattern')]);
+  expect(errors).toEqual([expect.stringContaining('WebFetch does not support a pattern')]);
   expect(warnings).toEqual([]);
 });
 

@@ -256,7 +256,7 @@ describe('fetch connector', () => {
     const { url } = await catalogueServer(() => {});
     expect(await fetch(url, { limitMs: 50 })).toEqual({
       kind: 'failed',
-      fault: expect.stringContaining('no answer in time'),
+      fault: expect.stringContaining('no response in time'),
     });
   });
 

@@ -32,7 +32,7 @@ describe('meant entry', () => {
     const [member] = Object.keys(members);
     const { server, told } = readOne({ ...A, ...members });
     expect(server?.entry).toBeUndefined();
-    expect(told).toEqual([`error mcpServers.x.${member}: "${member}" is true or false`]);
+    expect(told).toEqual([`error mcpServers.x.${member}: "${member}" must be true or false`]);
   });
 
   test.each(['streamable-http', 'streamableHttp', 'streamable_http'])(

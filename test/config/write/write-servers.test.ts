@@ -26,7 +26,7 @@ test('a scope is written to the nearest file there is, else to that of the repos
 test('without a repository it is the directory itself; in the person’s own there is no local file', () => {
   const { userHome, world } = configPlace();
   expect(pathOfScope(world({}, userHome), 'project')).toBe(join(userHome, '.mcp.json'));
-  expect(() => pathOfScope(world({}, userHome), 'local')).toThrow(`${userHome} is no project`);
+  expect(() => pathOfScope(world({}, userHome), 'local')).toThrow(`${userHome} is not a project`);
 });
 
 test('an entry for the person is written for them only, with a version, and is in no inventory', () => {
@@ -144,7 +144,7 @@ test.each<['local' | 'project', string, string]>([
   symlinkSync(join(home, target), join(project, name));
   const path = join(project, scope === 'local' ? LOCAL : '.mcp.json');
   expect(() => writeServer(world(), scope, 'x', ENTRY)).toThrow(
-    `${path} was not changed: a link leads from it into ${home}, which is your own and no project's; remove the link`,
+    `${path} was not changed: a symbolic link leads from it into ${home}, which does not belong to the project; remove the link`,
   );
   expect(files.map((it) => readFileSync(it, 'utf8'))).toEqual(before);
   // Nor was anything approved or noted for it.
@@ -160,7 +160,7 @@ test('nor where the home is itself in the repository, as with files of a person 
   symlinkSync('../.toolplane', join(cwd, '.toolplane'));
   symlinkSync('../.toolplane/settings.json', join(cwd, '.mcp.json'));
   for (const path of [join(cwd, '.toolplane', 'settings.json'), join(cwd, '.mcp.json')])
-    expect(() => editOptionsFor(world({}, cwd), path)).toThrow('a link leads from it into');
+    expect(() => editOptionsFor(world({}, cwd), path)).toThrow('a symbolic link leads from it into');
   expect(JSON.parse(readFileSync(settings, 'utf8'))).toEqual({ version: 1 });
 });
 
