@@ -1,4 +1,4 @@
-// Provokes every error code. docs/errors.md shows the messages.
+// Causes every error once. docs/errors.md shows the messages.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
@@ -15,8 +15,8 @@ import {
 import { type AgentScript, scriptAgent } from 'toolplane/testing';
 import { z } from 'zod';
 
-/** One way to provoke each error. */
-const PROVOKE: Record<SdkErrorCode, () => unknown> = {
+/** One way to cause each error. */
+const CAUSES: Record<SdkErrorCode, () => unknown> = {
   'bad-option': () => ask({ maxTurns: 0 }),
   'unsupported-option': () => ask({ sessionStore: {} } as Options),
   'unsupported-method': async () => {
@@ -35,7 +35,7 @@ const PROVOKE: Record<SdkErrorCode, () => unknown> = {
       .tool('price', '', {}, () => 1)
       .call('prize'),
   'spawn-failed': () => ask({ pathToClaudeCodeExecutable: '/no/such/claude' }),
-  'process-exited': () => ask(nodeAgent("console.error('no licence found'); process.exit(3)")),
+  'process-exited': () => ask(nodeAgent("console.error('no license found'); process.exit(3)")),
   'control-failed': () =>
     withClient(
       (agent) => agent.answer('set_model', { error: 'there is no such model' }),
@@ -91,19 +91,19 @@ const PROVOKE: Record<SdkErrorCode, () => unknown> = {
   },
 };
 
-for (const [code, provoke] of Object.entries(PROVOKE)) {
-  const message = await messageOf(code, provoke);
+for (const [code, run] of Object.entries(CAUSES)) {
+  const message = await messageOf(code, run);
   const plain = message.replaceAll(/\S*\/(?=examples\/)/g, '').replaceAll(/"request_id":"[^"]*",/g, '');
   console.log(`${code}: ${plain.replaceAll('\n', ' ')}`);
 }
 
-async function messageOf(code: string, provoke: () => unknown): Promise<string> {
+async function messageOf(code: string, run: () => unknown): Promise<string> {
   // #region branch
   try {
-    await provoke();
-  } catch (fault) {
-    if (fault instanceof SdkError && fault.code === code) return fault.message; // never match on the message
-    throw fault;
+    await run();
+  } catch (error) {
+    if (error instanceof SdkError && error.code === code) return error.message; // never match on the message
+    throw error;
   }
   // #endregion
   assert.fail(`nothing failed with ${code}`);

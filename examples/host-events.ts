@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHost } from 'toolplane/host';
 import { serve } from './servers/start.ts';
 
-const drawn: string[] = [];
+const lines: string[] = [];
 
 // #region events
 const host = createHost({
@@ -17,20 +17,20 @@ const host = createHost({
   },
 });
 
-const drawing = (async () => {
+const reading = (async () => {
   for await (const event of host.events) {
     if (event.type === 'progress')
-      drawn.push(`${event.settled}/${event.total} ${event.waitingFor.join(', ')}`.trim());
+      lines.push(`${event.settled}/${event.total} ${event.waitingFor.join(', ')}`.trim());
     if (event.type === 'state' && event.status.state === 'failed')
-      drawn.push(`${event.server}: ${event.status.cause?.message}`);
+      lines.push(`${event.server}: ${event.status.cause?.message}`);
   }
 })();
 
 await host.ready();
 await host.close();
-await drawing; // the iteration ends when the host is closed
-console.log(drawn);
+await reading; // the iteration ends when the host is closed
+console.log(lines);
 // #endregion
 
-assert.equal(drawn[0], '0/2 docs, broken');
-assert.equal(drawn.at(-1), '2/2');
+assert.equal(lines[0], '0/2 docs, broken');
+assert.equal(lines.at(-1), '2/2');

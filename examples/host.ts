@@ -29,9 +29,9 @@ console.log(content);
 // #region lost
 try {
   await host.callTool('fragile', 'crash');
-} catch (fault) {
-  assert(fault instanceof HostError);
-  console.log(fault.message);
+} catch (error) {
+  assert(error instanceof HostError);
+  console.log(error.message);
 }
 console.log((await host.callTool('fragile', 'hello')).content); // it was restarted
 // #endregion

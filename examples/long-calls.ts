@@ -35,14 +35,14 @@ console.log(steps, built.content);
 // #endregion
 
 // #region timeout
-await host.callTool('works', 'hang', {}, { timeoutMs: 100 }).catch((fault) => console.log(fault.message));
+await host.callTool('works', 'hang', {}, { timeoutMs: 100 }).catch((error) => console.log(error.message));
 // #endregion
 
 // #region abort
 const stop = new AbortController();
 const hanging = host.callTool('works', 'hang', {}, { signal: stop.signal });
 stop.abort();
-await hanging.catch((fault) => console.log(fault.name)); // immediately; the server is notified
+await hanging.catch((error) => console.log(error.name)); // immediately; the server is notified
 // #endregion
 
 assert.equal(steps.length, 5);

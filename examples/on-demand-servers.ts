@@ -21,16 +21,16 @@ await using client = await AgentClient.open({
 });
 
 const statuses: string[] = [];
-const look = async () => {
+const recordStatus = async () => {
   for (const { name, status, tools = [] } of await client.mcpServerStatus())
     statuses.push(`${name}: ${status}, ${tools.length} tools`);
 };
 
-await look();
+await recordStatus();
 for await (const message of client.turn('Connect to the docs server and search for deploying')) {
   if (message.type === 'result' && message.subtype === 'success') console.log(message.result.trim());
 }
-await look();
+await recordStatus();
 console.log(statuses);
 // #endregion
 

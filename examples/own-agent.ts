@@ -14,7 +14,7 @@ const uses: string[] = [];
 const shop = createSdkMcpServer({
   name: 'shop',
   tools: [
-    tool('price', 'What so many of an item cost', { item: z.string(), count: z.number() }, (it) => {
+    tool('price', 'The price of a number of items', { item: z.string(), count: z.number() }, (it) => {
       return it.item === 'teapot' ? `${it.count * 30} crowns` : new Error(`There is no ${it.item}`);
     }),
   ],

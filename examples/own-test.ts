@@ -45,7 +45,7 @@ test('a tool, called as an agent would call it', async () => {
   });
 });
 
-test('arguments are checked before the handler runs', async () => {
+test('arguments are validated before the handler runs', async () => {
   const { isError, content } = await shop.call('price', { item: 7 }, { assigns: { prices: new Map() } });
   assert.equal(isError, true);
   assert.match(JSON.stringify(content), /Invalid arguments for tool price/);
@@ -53,7 +53,7 @@ test('arguments are checked before the handler runs', async () => {
 // #endregion
 
 // #region scripted
-test('a program, with an agent the test scripts', async () => {
+test('a program with a scripted agent', async () => {
   const { link, played } = scriptAgent(async (agent) => {
     await agent.start();
     assert.equal(await agent.prompt(), 'What is tea?');
@@ -68,7 +68,7 @@ test('a program, with an agent the test scripts', async () => {
 // #endregion
 
 // #region callbacks
-test('what the program answers when it is asked for permission', async () => {
+test('the answer of the program to a permission request', async () => {
   const { link, played } = scriptAgent(async (agent) => {
     await agent.start();
     await agent.prompt();
@@ -84,7 +84,7 @@ test('what the program answers when it is asked for permission', async () => {
 // #endregion
 
 // #region progress
-test('what a tool tells while it works, and calls at once', async () => {
+test('progress notifications of concurrent calls', async () => {
   const bakery = toolServer('bakery').tool('bake', 'Bakes', { loaves: z.number() }, ({ loaves }, ctx) => {
     ctx.progress(loaves, { total: loaves });
     return `${loaves} loaves`;
@@ -109,7 +109,7 @@ test('what a tool tells while it works, and calls at once', async () => {
 // #endregion
 
 // #region launch
-test('what the agent would be started with', async () => {
+test('the arguments of the agent process', async () => {
   const { link, played, script } = scriptAgent(async (agent) => {
     const initialize = await agent.start();
     assert.deepEqual(initialize.sdkMcpServers, ['shop']);

@@ -24,7 +24,7 @@ const canUseTool: CanUseTool = async (toolName, input) => {
 // #endregion
 
 // #region hooks
-const refuseErasing: HookCallback = async (input) => {
+const denyDeletion: HookCallback = async (input) => {
   log.push(`PreToolUse ${input.hook_event_name === 'PreToolUse' && input.tool_name}`);
   return {
     hookSpecificOutput: {
@@ -42,7 +42,7 @@ const audit: HookCallback = async (input, toolUseId) => {
 };
 
 const hooks: Options['hooks'] = {
-  PreToolUse: [{ matcher: 'mcp__mail__erase_all', hooks: [refuseErasing], timeout: 10 }],
+  PreToolUse: [{ matcher: 'mcp__mail__erase_all', hooks: [denyDeletion], timeout: 10 }],
   PostToolUse: [{ hooks: [audit] }],
 };
 // #endregion

@@ -15,7 +15,7 @@ const directory = await mkdtemp(join(tmpdir(), 'toolplane-example-'));
 const home = join(directory, 'home');
 
 /** Runs one turn and returns the id of its session. */
-async function say(prompt: string, more: Options = {}): Promise<string> {
+async function ask(prompt: string, more: Options = {}): Promise<string> {
   const options: Options = {
     model: 'openai:parrot',
     // #region home
@@ -36,11 +36,11 @@ async function say(prompt: string, more: Options = {}): Promise<string> {
 }
 
 // #region sessions
-const first = await say('My name is Ada.');
-const resumed = await say('I like tea.', { resume: first }); // the same session, one turn longer
-const forked = await say('I like coffee.', { resume: first, forkSession: true }); // a copy; the first is unchanged
-const latest = await say('That is all.', { continue: true }); // the most recent session of this directory
-await say('Forget this.', { persistSession: false }); // not stored
+const first = await ask('My name is Ada.');
+const resumed = await ask('I like tea.', { resume: first }); // the same session, one turn longer
+const forked = await ask('I like coffee.', { resume: first, forkSession: true }); // a copy; the first is unchanged
+const latest = await ask('That is all.', { continue: true }); // the most recent session of this directory
+await ask('Forget this.', { persistSession: false }); // not stored
 // #endregion
 
 const folders = await readdir(join(home, 'projects'));

@@ -18,7 +18,7 @@ const settings = {
           // The event is JSON on stdin. Exit code 2 blocks; stderr is the reason.
           {
             type: 'command',
-            command: 'if grep -q "rm "; then echo "Nothing is erased here." >&2; exit 2; fi',
+            command: 'if grep -q "rm "; then echo "Deleting files is not allowed." >&2; exit 2; fi',
           },
         ],
       },

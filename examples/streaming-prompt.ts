@@ -15,10 +15,10 @@ await using agent = await openAgent([
 const firstTurnIsOver = Promise.withResolvers<void>();
 
 async function* prompts(): AsyncGenerator<SDKUserMessage> {
-  yield say('What is the hour in the office? Answer at once if you have no tool for it.');
+  yield say('What time is it in the office? Answer immediately if you have no tool for that.');
   await firstTurnIsOver.promise;
   console.log(await conversation.setMcpServers({ clock }));
-  yield say('You have a tool for it now: what is the hour in the office?');
+  yield say('You have a tool for it now: what time is it in the office?');
 }
 
 const conversation = query({

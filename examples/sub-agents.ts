@@ -19,7 +19,7 @@ const shop = toolServer('shop')
 const delegate = (subagent_type: string, prompt: string) =>
   `Call Task with ${JSON.stringify({ description: 'a small task', prompt, subagent_type })}`;
 
-const said: string[] = [];
+const log: string[] = [];
 
 async function ask(prompt: string, extraArgs: Record<string, null> = {}): Promise<void> {
   // #region query
@@ -47,10 +47,10 @@ async function ask(prompt: string, extraArgs: Record<string, null> = {}): Promis
   });
   for await (const message of conversation) {
     if (message.type !== 'assistant') continue;
-    const who = message.parent_tool_use_id === null ? 'lead' : 'sub-agent';
+    const agent = message.parent_tool_use_id === null ? 'main agent' : 'sub-agent';
     for (const block of message.message.content) {
-      if (block.type === 'tool_use') said.push(`${who} calls ${block.name}`);
-      if (block.type === 'text') said.push(`${who} says ${block.text.trim()}`);
+      if (block.type === 'tool_use') log.push(`${agent} calls ${block.name}`);
+      if (block.type === 'text') log.push(`${agent} says ${block.text.trim()}`);
     }
   }
   // #endregion
@@ -62,16 +62,16 @@ await ask(delegate('librarian', 'Search for deploying'));
 // #region lead-only
 await ask(delegate('general-purpose', 'Call count_stock with {"item": "teapot"}'), { 'lead-only': null });
 // #endregion
-console.log(said.join('\n'));
+console.log(log.join('\n'));
 
 assert.deepEqual(
-  said.filter((line) => line.includes('calls')),
+  log.filter((line) => line.includes('calls')),
   [
-    'lead calls Task',
+    'main agent calls Task',
     'sub-agent calls mcp__shop__count_stock',
-    'lead calls Task',
-    'lead calls Task',
+    'main agent calls Task',
+    'main agent calls Task',
     'sub-agent calls mcp__docs__search',
-    'lead calls Task',
+    'main agent calls Task',
   ],
 );

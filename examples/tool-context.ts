@@ -53,6 +53,6 @@ assert.deepEqual(
 );
 
 // #region time-limit
-server.tool('sleep', 'Sleeps for ever', {}, () => new Promise(() => {}), { timeoutMs: 20 });
+server.tool('sleep', 'Never returns', {}, () => new Promise(() => {}), { timeoutMs: 20 });
 console.log(await server.call('sleep'));
 // #endregion

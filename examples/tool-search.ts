@@ -39,19 +39,19 @@ await using client = await AgentClient.open({
   extraArgs: { 'tool-search': 'on' },
 });
 
-const said: string[] = [];
+const results: string[] = [];
 for await (const message of client.turn(
   'Call ToolSearch with {"query": "bill somebody", "max_results": 2} then call create_invoice with {"number": 7}',
 )) {
-  if (message.type === 'result' && message.subtype === 'success') said.push(message.result.trim());
+  if (message.type === 'result' && message.subtype === 'success') results.push(message.result.trim());
 }
-console.log(said.join('\n'));
+console.log(results.join('\n'));
 
 const { mcpTools } = (await client.getContextUsage()) as { mcpTools: { isLoaded: boolean }[] };
 const sent = mcpTools.filter(({ isLoaded }) => isLoaded).length;
 console.log(`${sent} of ${mcpTools.length} definitions were sent`);
 // #endregion
 
-assert.match(said.join(), /mcp__shop__create_invoice/);
-assert.match(said.join(), /create invoice 7: done/);
+assert.match(results.join(), /mcp__shop__create_invoice/);
+assert.match(results.join(), /create invoice 7: done/);
 assert.equal(sent, 2);

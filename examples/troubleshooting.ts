@@ -9,24 +9,24 @@ const standIn = fileURLToPath(new URL('./stand-in-agent.mjs', import.meta.url));
 const program = fileURLToPath(new URL('./quick-start.ts', import.meta.url));
 
 // #region stderr
-const heard: string[] = [];
-const dying = query({
+const stderrLines: string[] = [];
+const failing = query({
   prompt: 'Hello',
   options: {
     pathToClaudeCodeExecutable: process.execPath,
-    executableArgs: ['-e', "console.error('no licence found'); process.exit(3)", '--'],
-    stderr: (text) => heard.push(text.trim()),
+    executableArgs: ['-e', "console.error('no license found'); process.exit(3)", '--'],
+    stderr: (text) => stderrLines.push(text.trim()),
   },
 });
 try {
-  for await (const _ of dying);
-} catch (fault) {
-  assert.ok(fault instanceof SdkError);
-  console.log(`${fault.code}: ${fault.message}`);
+  for await (const _ of failing);
+} catch (error) {
+  assert.ok(error instanceof SdkError);
+  console.log(`${error.code}: ${error.message}`);
 }
 // #endregion
-console.log(`stderr: ${heard.join()}`);
-assert.deepEqual(heard, ['no licence found']);
+console.log(`stderr: ${stderrLines.join()}`);
+assert.deepEqual(stderrLines, ['no license found']);
 
 // #region frames
 const { link: watched } = scriptAgent(async (agent) => {
@@ -63,8 +63,8 @@ const aborted = query({ prompt: 'Hello', options: { pathToClaudeCodeExecutable: 
 abortController.abort();
 try {
   for await (const _ of aborted);
-} catch (fault) {
-  console.log(fault instanceof AbortError, String(fault)); // the caller aborted: not an SdkError
+} catch (error) {
+  console.log(error instanceof AbortError, String(error)); // the caller aborted: not an SdkError
 }
 // #endregion
 

@@ -33,7 +33,7 @@ export const GENERATED: Readonly<Record<string, () => string | Promise<string>>>
   ...AGENT_TABLES,
 };
 
-/** One section per code, with the message that `examples/errors.ts` provoked. */
+/** One section per code, with the message that `examples/errors.ts` printed. */
 function errorCodes(): string {
   const said = new Map(
     (knownOutput('errors') ?? '').split('\n').map((line) => {
@@ -44,7 +44,7 @@ function errorCodes(): string {
   return Object.entries(SDK_ERRORS)
     .map(([code, { meaning, remedy }]) => {
       const example = said.get(code);
-      if (!example) throw new Error(`examples/errors.ts does not provoke ${code}`);
+      if (!example) throw new Error(`examples/errors.ts does not cause ${code}`);
       return `## ${code}\n\n${meaning} ${remedy}\n\n\`\`\`text\n${example}\n\`\`\``;
     })
     .join('\n\n');
