@@ -24,13 +24,13 @@ test('without a path the agent of this package runs in this process', async () =
   expect(messages.at(-1)).toMatchObject({ result: expect.stringContaining('The tool said: 42') });
 });
 
-test('a client of it has several turns', async () => {
+test('a client runs several turns', async () => {
   await using client = await AgentClient.open({ ...BARE, model: 'rehearsal' });
   expect(await client.ask('list tools')).toMatchObject({ result: 'I was given no tools.' });
   expect(await client.ask('list tools')).toMatchObject({ result: 'I was given no tools.' });
 });
 
-test('options.env replaces the environment, options.cwd is where it runs', async () => {
+test('options.env replaces the environment, options.cwd sets the working directory', async () => {
   await using world = await openAgentSandbox([text('hello')]);
   vi.stubEnv('TOOLPLANE_MODEL', 'rehearsal');
   const messages = await collect(query({ prompt: 'hi', options: { env: world.env, cwd: world.cwd } }));
@@ -39,14 +39,14 @@ test('options.env replaces the environment, options.cwd is where it runs', async
   expect(messages.at(-1)).toMatchObject({ result: 'hello' });
 });
 
-test('without options.env the environment of the program counts', async () => {
+test('without options.env the environment of the program is used', async () => {
   vi.stubEnv('TOOLPLANE_MODEL', 'rehearsal');
   const messages = await collect(query({ prompt: 'list tools', options: { persistSession: false } }));
   vi.unstubAllEnvs();
   expect(messages[0]).toMatchObject({ model: 'rehearsal' });
 });
 
-test('without a model the turn says what was looked for', async () => {
+test('without a model the turn fails with the list of variables', async () => {
   const messages = await collect(query({ prompt: 'hi', options: BARE }));
   expect(messages.at(-1)).toMatchObject({
     subtype: 'error_during_execution',
@@ -67,14 +67,14 @@ test.each([
   await expect(AgentClient.open({ ...BARE, ...options })).rejects.toMatchObject(failure);
 });
 
-test('what has no effect is told to options.stderr', async () => {
+test('options without effect are reported to options.stderr', async () => {
   const said: string[] = [];
   const stderr = (line: string) => void said.push(line);
   await collect(query({ prompt: 'hi', options: { model: 'rehearsal', effort: 'low', stderr, ...BARE } }));
   expect(said).toEqual(['[toolplane] --effort has no effect: effort is not sent to the model\n']);
 });
 
-test('closed in the middle of a turn, nothing of it is left', async () => {
+test('closing during a turn leaves nothing behind', async () => {
   const never = Promise.withResolvers<void>();
   await using world = await openAgentSandbox((_, n) =>
     n === 1 ? toolUse('mcp__files__pid', {}) : after(never.promise, text('too late')),
@@ -96,7 +96,7 @@ test('closed in the middle of a turn, nothing of it is left', async () => {
   never.resolve();
 });
 
-test('importing the package loads nothing of the host; a program that used it ends by itself', async () => {
+test('importing the package does not load the host; a program that used it exits', async () => {
   const program = `
     import { registerHooks } from 'node:module';
     const loaded = [];

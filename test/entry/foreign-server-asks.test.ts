@@ -22,7 +22,7 @@ function desk(): McpServer {
   return server;
 }
 
-test('a server object of the official MCP SDK asks the person and the model, through our own host', async () => {
+test("an McpServer instance can use elicitation and sampling through Toolplane's host", async () => {
   const questions: unknown[] = [];
   const messages = await collect(
     query({

@@ -34,7 +34,7 @@ async function probes(options: HostOptions): Promise<number> {
   return web.seen.filter(({ message }) => message.method === 'server/discover').length;
 }
 
-test('which protocol a server speaks is remembered for the user by default, and nothing else', async () => {
+test('only the protocol version of servers is cached by default', async () => {
   expect(await probes({})).toBe(1);
   const cache = join(home, 'own', 'cache');
   expect(readdirSync(cache)).toEqual(['eras.json']);
@@ -42,12 +42,12 @@ test('which protocol a server speaks is remembered for the user by default, and 
   expect(statSync(join(cache, 'eras.json')).mode & 0o777).toBe(0o600);
 });
 
-test('cacheDirectory: false keeps it in memory', async () => {
+test('cacheDirectory: false caches in memory', async () => {
   expect(await probes({ cacheDirectory: false })).toBe(2);
   expect(readdirSync(home)).toEqual([]);
 });
 
-test('cacheDirectory names another place, for the tools too', async () => {
+test('cacheDirectory sets the directory and enables the cache of tools', async () => {
   const cacheDirectory = join(home, 'elsewhere');
   expect(await probes({ cacheDirectory })).toBe(1);
   expect(readdirSync(cacheDirectory).sort()).toEqual(['catalogue', 'eras.json']);

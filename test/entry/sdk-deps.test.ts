@@ -20,14 +20,14 @@ async function run(env: Record<string, string>): Promise<{ stdout: string; stder
   return promisify(execFile)(process.execPath, ['--input-type=module', '-e', PROGRAM], { env });
 }
 
-test('the real surroundings', () => {
+test('dependencies of the SDK', () => {
   const world = sdkDeps();
   expect(world.version).toBe(VERSION);
   expect(world.environment()).toEqual({ ...process.env });
   expect(world.environment()).not.toBe(process.env);
 });
 
-test('a warning is told once, as a warning of the process (R13)', async () => {
+test('a warning is emitted once as a process warning (R13)', async () => {
   const { stdout, stderr } = await run({});
   expect(stdout).toBe('');
   expect(stderr.match(/TOOLPLANE_MCP_CONFIG_DEPRECATED/g)).toHaveLength(1);

@@ -17,7 +17,7 @@ import {
 
 const call = (server: ReturnType<typeof createSdkMcpServer>, args: object) => server.call('t', args);
 
-test('a zod shape: optional fields are optional, defaults are there, transforms are done', async () => {
+test('a zod shape: optional fields, defaults and transforms are inferred', async () => {
   const definition = tool(
     't',
     'T',
@@ -62,7 +62,7 @@ test('a JSON Schema takes the arguments’ type from the handler', () => {
   });
 });
 
-test('application state has the type the handler says, and the rest of the context its own', async () => {
+test('application state has the type that the handler declares', async () => {
   type State = { user: string };
   const who = tool<{ a: typeof z.number extends () => infer N ? N : never }, State>(
     't',
@@ -94,14 +94,14 @@ test('the builder infers as tool() does, and a server is an entry as it is', () 
   expect(server.tools.map((it) => it.name)).toEqual(['a', 'b']);
 });
 
-test('a field the schema does not have is refused by the compiler', () => {
+test('a field that is not in the schema is a type error', () => {
   // @ts-expect-error there is no such field
   tool('t', 'T', { a: z.number() }, ({ missing }) => missing);
   // @ts-expect-error the shape says number
   tool('t', 'T', { a: z.number() }, ({ a }: { a: string }) => a);
 });
 
-test('messages are told apart by their type', () => {
+test('messages are discriminated by their type', () => {
   const read = (message: SDKMessage) => {
     if (message.type === 'assistant') expectTypeOf(message.message.content).toBeArray();
     if (message.type === 'result' && message.subtype === 'success')

@@ -27,7 +27,7 @@ describe('node version', () => {
   const source = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
   const textOf = (path: string) => readFileSync(source(path), 'utf8');
 
-  test('the oldest Node is said once: engines, the executable of the agent and the pages agree with it', () => {
+  test('engines, the agent executable and the docs name the same minimum Node version', () => {
     expect(JSON.parse(textOf('package.json')).engines.node).toBe(`>=${MIN_NODE}`);
     const [major, minor] = MIN_NODE.split('.');
     expect(textOf('bin/toolplane-agent')).toContain(
@@ -61,7 +61,7 @@ describe('node version', () => {
   );
 
   test.each([{ node: '18.0.0', bun: '1.0.0' }, { node: '18.0.0', deno: '2.0.0' }, {}])(
-    'another runtime is not judged: %j',
+    'other runtimes are not checked: %j',
     (versions) => {
       expect(nodeVersionError(versions)).toBeUndefined();
     },
@@ -105,7 +105,7 @@ describe('node version', () => {
     },
   );
 
-  test('what runs before the check is understood by Node 12', () => {
+  test('modules before the check run on Node 12', () => {
     const files = new Set(['src/cli/main.ts']);
     for (const file of files) {
       const code = textOf(file).replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');

@@ -10,7 +10,7 @@ const load = (place: ConfigPlace, more: object = {}) =>
   loadConfiguration({ cwd: place.project, env: { ...place.env, ...more } });
 
 describe('a host with a configuration', () => {
-  test('runs what may be started, and says why the rest is not', async () => {
+  test('runs the servers that may be started and reports why others are not', async () => {
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), {
       mcpServers: { mine: odd(), off: odd() },
@@ -64,7 +64,7 @@ describe('a host with a configuration', () => {
     expect(host.status().theirs).toMatchObject({ state: 'disabled', cause: { code: 'closed' } });
   });
 
-  test('says of a name that only entries have which do not count why they do not', async () => {
+  test('reports why a server with only inactive entries cannot be used', async () => {
     const place = configPlace();
     place.write(join(place.managed, 'managed-mcp.json'), { mcpServers: {} });
     place.write(join(place.home, 'settings.json'), { mcpServers: { mine: odd() } });
@@ -76,7 +76,7 @@ describe('a host with a configuration', () => {
     expect(host.status()).toEqual({});
   });
 
-  test('tells what is not started any more because nobody approved what was saved', async () => {
+  test('reports servers that are stopped because a changed entry is not approved', async () => {
     const place = configPlace();
     const path = place.write(join(place.project, '.mcp.json'), { mcpServers: { theirs: odd() } });
     decideServers(place.home, [{ scope: 'project', path, name: 'theirs', raw: odd() }], 'approved');
@@ -93,7 +93,7 @@ describe('a host with a configuration', () => {
     expect(host.status().theirs).toMatchObject({ state: 'disabled', cause: { code: 'bad-config' } });
   });
 
-  test('mcpServers of the program beat it, and give the name back', async () => {
+  test('mcpServers of the program take precedence until they are removed', async () => {
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), { mcpServers: { a: odd({ WHO: 'configured' }) } });
     await using host = createHost({
@@ -111,7 +111,7 @@ describe('a host with a configuration', () => {
     expect([Object.keys(host.status()), came]).toEqual([['a'], 2]);
   });
 
-  test('applies what is saved, and tells of it', async () => {
+  test('applies changed files and emits an event', async () => {
     const place = configPlace();
     const path = place.write(join(place.home, 'settings.json'), { mcpServers: { a: odd() } });
     await using host = createHost({ configuration: await load(place) });
@@ -123,7 +123,7 @@ describe('a host with a configuration', () => {
     await host.ready({ servers: ['b'] });
   });
 
-  test('shares it with another host, each of which ends only what is its own', async () => {
+  test('two hosts share a configuration, and each closes only its own servers', async () => {
     const place = configPlace();
     const path = place.write(join(place.home, 'settings.json'), { mcpServers: {} });
     const save = (...names: string[]) =>
@@ -147,7 +147,7 @@ describe('a host with a configuration', () => {
     await has(third, 'three');
   });
 
-  test('puts in variables and secrets when it dials, and a missing one is named', async () => {
+  test('substitutes variables and secrets when connecting, and names a missing one', async () => {
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), {
       mcpServers: { a: { ...odd(), args: [...odd().args, '${NEEDED}'] } },
@@ -158,7 +158,7 @@ describe('a host with a configuration', () => {
     await other.ready({ servers: ['a'] });
   });
 
-  test('takes its limits from settings where the program sets none', async () => {
+  test('uses limits of settings that the program does not set', async () => {
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), {
       mcpServers: { mute: { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] } },
@@ -182,7 +182,7 @@ test.each([
     { cwd: import.meta.filename },
     /^"cwd" is .*host-configuration\.test\.ts, which is not a readable directory/,
   ],
-])('options that cannot be meant are refused: %j', async (options, message) => {
+])('rejects invalid options: %j', async (options, message) => {
   const refused = loadConfiguration(options as never);
   await expect(refused).rejects.toThrow(message);
   await expect(refused).rejects.toBeInstanceOf(HostError);

@@ -3,11 +3,11 @@ import { hostRequestHandlers } from '../../src/host/host-context.ts';
 
 const NEVER = new AbortController().signal;
 
-test('what has no handler is neither declared nor answered', () => {
+test('a capability without a handler is neither declared nor answered', () => {
   expect(hostRequestHandlers('srv', {})).toEqual({ capabilities: {}, handlers: {} });
 });
 
-test('a handler learns which server asks', async () => {
+test('a handler gets the name of the server', async () => {
   const asked: unknown[] = [];
   const { capabilities, handlers: answers } = hostRequestHandlers('srv', {
     elicitation: async (params, { server }) => {

@@ -12,7 +12,7 @@ import { fixture } from '../support/fixture-server.ts';
 
 const shop = () => toolServer('shop').tool('price', 'What it costs', {}, () => '30 crowns');
 
-test('servers of different kinds are one host: tools with their server, calls, status', async () => {
+test('combines servers of different kinds: tools, calls, status', async () => {
   await using host = createHost({ mcpServers: { fix: fixture(), shop: shop() } });
   await host.ready();
   const tools = await host.listTools();
@@ -30,7 +30,7 @@ test('servers of different kinds are one host: tools with their server, calls, s
   ]);
 });
 
-test('what is no entry fails alone and says what is wrong with it', async () => {
+test('an invalid entry is reported and does not affect the others', async () => {
   const bad = { command: '' } as HostServerEntry;
   const odd = 7 as unknown as HostServerEntry;
   await using host = createHost({ mcpServers: { bad, odd, shop: shop() } });
@@ -43,7 +43,7 @@ test('what is no entry fails alone and says what is wrong with it', async () => 
   await expect(host.ready({ servers: ['bad'] })).rejects.toMatchObject({ code: 'bad-config', server: 'bad' });
 });
 
-test('whoever listens as soon as there is a host hears of every state', async () => {
+test('a listener added right after createHost() gets every state', async () => {
   await using host = createHost({ mcpServers: { shop: shop() } });
   const heard: HostEvent[] = [];
   using _ = host.events.on((event) => heard.push(event));
@@ -54,7 +54,7 @@ test('whoever listens as soon as there is a host hears of every state', async ()
   expect(heard).toContainEqual({ type: 'progress', settled: 1, total: 1, waitingFor: [] });
 });
 
-test('a server nobody named is refused with the names there are', async () => {
+test('an unknown server is rejected with the known names', async () => {
   await using host = createHost({ mcpServers: { shop: shop() } });
   const message = 'MCP server "shopp": unknown server; available: shop';
   await expect(host.callTool('shopp', 'price')).rejects.toMatchObject({ code: 'unknown-server', message });
@@ -62,7 +62,7 @@ test('a server nobody named is refused with the names there are', async () => {
   await expect(host.toggle('shopp', true)).rejects.toMatchObject({ code: 'unknown-server' });
 });
 
-test('one that is turned off is not called; turned on it is there again', async () => {
+test('a disabled server is not called; enabling it connects again', async () => {
   await using host = createHost({ mcpServers: { shop: shop() } });
   expect(await host.toggle('shop', false)).toMatchObject({ state: 'disabled' });
   expect(await host.listTools()).toEqual([]);
@@ -71,7 +71,7 @@ test('one that is turned off is not called; turned on it is there again', async 
   expect(await host.callTool('shop', 'price')).toMatchObject({ content: [{ text: '30 crowns' }] });
 });
 
-test('other servers: the same object stays, the others come and go, a bad one is told of', async () => {
+test('setServers() keeps unchanged servers, replaces others and reports invalid ones', async () => {
   const kept = shop();
   await using host = createHost({ mcpServers: { kept, gone: shop() } });
   await host.ready();
@@ -95,13 +95,13 @@ test.each([
   ['its tool server', () => ({ type: 'sdk' as const, name: 'x', instance: shop().instance })],
   ['an entry made of it', () => ({ type: 'sdk' as const, name: 'x', instance: shop() })],
   ['a function that makes one', () => ({ type: 'sdk' as const, name: 'x', instance: () => shop() })],
-])('a server of this program: %s', async (_, entry) => {
+])('an in-process server: %s', async (_, entry) => {
   await using host = createHost({ mcpServers: { shop: entry() } });
   await host.ready({ servers: ['shop'] });
   expect(await host.callTool('shop', 'price')).toMatchObject({ content: [{ text: '30 crowns' }] });
 });
 
-test('what every entry may say holds for those of this program too', async () => {
+test('common settings of entries apply to in-process servers', async () => {
   const instance = () => {
     throw new Error('boom');
   };
@@ -114,7 +114,7 @@ test('what every entry may say holds for those of this program too', async () =>
   });
 });
 
-test('one that is required is asked for by ready(), also if it is on demand', async () => {
+test('ready() connects a required server, also an on-demand one', async () => {
   const entry = { ...fixture(), start: 'on-demand', required: true } as const;
   await using host = createHost({ mcpServers: { fix: entry } });
   expect(host.status().fix?.state).toBe('pending');
@@ -122,7 +122,7 @@ test('one that is required is asked for by ready(), also if it is on demand', as
   expect(host.status().fix?.state).toBe('connected');
 });
 
-test('a member of an entry that nobody knows is warned of, with the one that may be meant', async () => {
+test('an unknown key in an entry produces a warning with the closest valid key', async () => {
   await using host = createHost({ mcpServers: { fix: { ...fixture(), requried: true } as HostServerEntry } });
   const warnings: string[] = [];
   using _ = host.events.on((event) => {
@@ -147,14 +147,14 @@ test.each([
   });
 });
 
-test("an error of the server's own is a ServerFault that says which server", async () => {
+test("a JSON-RPC error of a server is a ServerFault with the server's name", async () => {
   await using host = createHost({ mcpServers: { fix: fixture() } });
   const failure = await host.callTool('fix', 'no-such-tool').catch((it: unknown) => it);
   expect(failure).toBeInstanceOf(ServerFault);
   expect(failure).toMatchObject({ code: -32603, message: 'no tool no-such-tool', server: 'fix' });
 });
 
-test('after its end a host does nothing more, and says so', async () => {
+test('a closed host rejects every call', async () => {
   const host = createHost({ mcpServers: { shop: shop() } });
   await host.ready();
   const events: HostEvent[] = [];
@@ -184,7 +184,7 @@ test('after its end a host does nothing more, and says so', async () => {
   }
 });
 
-test('of 2,000 elicitations outside any call few are asked, and few warnings tell of the others', async () => {
+test('of 2,000 elicitations outside a call, few are forwarded and few warnings are emitted', async () => {
   const open: PromiseWithResolvers<{ action: 'decline' }>[] = [];
   const warned: string[] = [];
   const first = Promise.withResolvers<void>();
@@ -213,7 +213,7 @@ test('of 2,000 elicitations outside any call few are asked, and few warnings tel
   expect(warned.filter((it) => it.includes('asked for input too often')).length).toBeLessThan(6);
 });
 
-test('a server that is started again does not ask what a person refused a moment ago, unless they reconnect it', async () => {
+test('a restarted server does not repeat a declined elicitation, unless the user reconnects it', async () => {
   const script = `
     const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
     require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {

@@ -16,7 +16,7 @@ const mail = () =>
     });
 const files = () => toolServer('files').tool('remove', 'Deletes a file from the disk', {}, () => 'gone');
 
-test('all tools as a model is told of them, sorted, priced, and called by those names', async () => {
+test('lists all tools as a model receives them, sorted, with token costs, callable by name', async () => {
   await using host = createHost({ mcpServers: { mail: mail(), files: files() } });
   await host.ready();
   const pool = await host.pool({ marks: true });
@@ -50,7 +50,7 @@ test('all tools as a model is told of them, sorted, priced, and called by those 
   });
 });
 
-test('a need finds its tool, within one server or all', async () => {
+test('searches by purpose, in one server or in all', async () => {
   await using host = createHost({ mcpServers: { mail: mail(), files: files() } });
   await host.ready();
   const pool = await host.pool();
@@ -67,7 +67,7 @@ test('a need finds its tool, within one server or all', async () => {
   await expect(pool.search('x', { server: 'fils' })).rejects.toMatchObject({ code: 'unknown-server' });
 });
 
-test('pools that differ are searched at once, and each finds its own', async () => {
+test('concurrent searches of different pools do not interfere', async () => {
   await using host = createHost({ mcpServers: { mail: mail(), files: files() } });
   await host.ready();
   const pools = [await host.pool(), await host.pool({ marks: true }), await host.pool({ maxNameLength: 20 })];
@@ -76,7 +76,7 @@ test('pools that differ are searched at once, and each finds its own', async () 
   expect(found.map(([tool], at) => tool === pools[at]?.get(tool?.name ?? ''))).toEqual([true, true, true]);
 });
 
-test('names keep to the limit of the model, and what has another is told of', async () => {
+test("names respect the model's limit, and aliases are listed", async () => {
   await using host = createHost({ mcpServers: { ['m'.repeat(70)]: mail() } });
   await host.ready();
   const pool = await host.pool({ maxNameLength: 64 });
@@ -94,7 +94,7 @@ test.each([
   await expect(host.pool(options as never)).rejects.toThrow(message);
 });
 
-test('a tool that changed after a restart is told of, listed and accepted', async () => {
+test('a tool that changed after a restart is reported, listed and can be accepted', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'pins-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const tools = join(directory, 'tools.json');
@@ -182,7 +182,7 @@ test.each([
   expect(await host.callTool('s', 'find')).toMatchObject(RAN);
 });
 
-test('a host that keeps nothing calls tools that a server adds, and none that it changes', async () => {
+test('without stored pins a host calls added tools but not changed ones', async () => {
   const { list, s } = restarted();
   const [find, reload] = [{ name: 'find', description: 'Finds' }, { name: 'reload' }];
   list(find, reload);
@@ -203,7 +203,7 @@ test('a host that keeps nothing calls tools that a server adds, and none that it
   await expect(host.callTool('s', 'find')).rejects.toMatchObject({ code: 'tool-changed' });
 });
 
-test('a tool that hides something from the start is called, and listed among the changes', async () => {
+test('a tool with hidden text from the start is called and listed among the changes', async () => {
   const { list, open } = restarted();
   list({ name: 'find', description: 'Fi\u200bnds' });
   const host = await open();

@@ -101,7 +101,7 @@ describe('control frame', () => {
     expect(readFrame(frame)).toEqual(expected);
   });
 
-  test('C1 R49 lines are written as the incumbent writes them, byte for byte', () => {
+  test('C1 R49 lines equal those of the official SDK byte for byte', () => {
     expect(
       [
         requestFrame('id2', { subtype: 'set_model', model: 'a' }),
@@ -142,7 +142,7 @@ describe('control frame', () => {
     { requiredKeys: [] },
   );
 
-  test('reading is total: any JSON value is of one kind', () => {
+  test('any JSON value is parsed to one kind', () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), frameLike), (value) => {
         expect(KINDS).toContain(readFrame(value).kind);
@@ -150,7 +150,7 @@ describe('control frame', () => {
     );
   });
 
-  test('what we write we read', () => {
+  test('written frames are read back', () => {
     const body = fc.dictionary(fc.string(), fc.jsonValue()).map((it) => ({ ...it, subtype: 'x' }));
     fc.assert(
       fc.property(fc.string(), body, (id, it) => {
@@ -178,11 +178,11 @@ describe('frame codec', () => {
     );
   });
 
-  test('U+2028 goes out raw, as the incumbent sends it', () => {
+  test('U+2028 is written raw, as in the official SDK', () => {
     expect(encodeFrame({ a: '\u2028' })).toBe('{"a":"\u2028"}');
   });
 
-  test('what is no JSON is refused with its cause', () => {
+  test('a frame that is not serializable is rejected with its cause', () => {
     expect(() => encodeFrame({ n: 1n })).toThrow(
       expect.objectContaining({ code: 'unsendable', cause: expect.any(TypeError) }),
     );

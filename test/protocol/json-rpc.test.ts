@@ -38,7 +38,7 @@ test.each<[string, unknown, IncomingRpc]>([
   expect(readRpc(message)).toEqual(expected);
 });
 
-test('R80 answers echo the id, in the order of members the incumbent writes', () => {
+test('R80 responses echo the id, with the official order of members', () => {
   expect(
     [
       rpcResult(2, { a: 1 }),
@@ -52,7 +52,7 @@ test('R80 answers echo the id, in the order of members the incumbent writes', ()
   ]);
 });
 
-test('reading is total: any JSON value is of one kind', () => {
+test('any JSON value is parsed to one kind', () => {
   const rpcLike = fc.record(
     {
       id: fc.jsonValue(),

@@ -21,7 +21,7 @@ test.each<[unknown, string]>([
   [Symbol('s'), 'Symbol(s)'],
   [cyclic, 'an unprintable object'],
   [Object.create(null, { toJSON: { value: () => undefined } }), 'an unprintable object'],
-])('whatever is thrown has a message: case %#', (thrown, message) => {
+])('any thrown value has a message: case %#', (thrown, message) => {
   expect(messageOf(thrown)).toBe(message);
 });
 

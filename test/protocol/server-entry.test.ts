@@ -38,7 +38,7 @@ describe('server entry', () => {
       },
     ],
     ['R31 unknown members pass', { command: 'x', future: true }],
-  ])('%s is passed on as it was given', (_name, entry) => {
+  ])('%s is passed on unchanged', (_name, entry) => {
     expect(checkWritten('k', entry)).toBe(entry);
   });
 
@@ -87,13 +87,13 @@ describe('server entry', () => {
       '"toolTimeoutsMs" must map names of tools to milliseconds above 0',
     ],
     [{ command: 'x', maxFrameBytes: -1 }, '"maxFrameBytes" is a number of bytes above 0'],
-  ])('%j is refused by the key and the fault', (entry, fault) => {
+  ])('%j is rejected with its key and the error', (entry, fault) => {
     expect(() => checkWritten('k', entry)).toThrow(
       expect.objectContaining({ code: 'bad-server', server: 'k', message: `mcpServers["k"]: ${fault}` }),
     );
   });
 
-  test('members nobody knows are found, with those that may be meant', () => {
+  test('unknown members are found, with the closest known ones', () => {
     expect(
       unknownMembers({ command: 'x', args: [], enviroment: {}, timeoutMs: 5, connectTimeout: 1, zzz: 1 }),
     ).toEqual([
@@ -112,16 +112,16 @@ describe('server entry', () => {
     [{ type: 'grpc' }, 'type'],
     [{ type: 'http', url: '/x' }, 'url'],
     [{ command: 'x', env: { A: 1 } }, 'env'],
-  ])('the fault of %j points at %s', (entry, member) => {
+  ])('the error of %j points at %s', (entry, member) => {
     expect(findEntryError(entry)).toEqual({ ...(member && { member }), message: expect.any(String) });
   });
 
-  test('an entry that can be used has no fault', () => {
+  test('a valid entry has no error', () => {
     expect(findEntryError({ command: 'x' })).toBeUndefined();
   });
 });
 
-describe('check written', () => {
+describe('entries before substitution', () => {
   test.each<[string, unknown]>([
     ['a url that becomes one', { url: '${BASE}/mcp' }],
     ['a port', { type: 'http', url: 'http://127.0.0.1:${PORT}/mcp' }],
@@ -130,7 +130,7 @@ describe('check written', () => {
     ['an escape', { url: '$${odd}' }],
     ['a command', { command: '${BIN}', args: ['${A}'], env: { A: '${A' }, cwd: '${DIR}' }],
     ['nothing to put in', { url: 'https://example.test/mcp', headers: { A: 'b' } }],
-  ])('%s passes as it is written', (_, raw) => {
+  ])('%s is accepted before substitution', (_, raw) => {
     expect(checkWritten('a', raw)).toBe(raw);
   });
 
@@ -143,7 +143,7 @@ describe('check written', () => {
     ['a url that is whole and none', { url: 'nowhere' }, 'a full URL'],
     ['no entry', '${ENTRY}', 'the entry must be an object'],
     ['no url', { type: 'http' }, 'a full URL'],
-  ])('%s is refused before expansion', (_, raw, fault) => {
+  ])('%s is rejected before substitution', (_, raw, fault) => {
     expect(() => checkWritten('a', raw)).toThrow(fault);
   });
 });
@@ -168,12 +168,12 @@ describe('unknown type', () => {
     [null, `"type" must be a string, but is null; ${KNOWN}`],
     [123456, `"type" must be a string, but is a number; ${KNOWN}`],
     [true, `"type" must be a string, but is a boolean; ${KNOWN}`],
-  ])('%j is told without what may be secret or steer a terminal', (type, message) => {
+  ])('the error for type %j contains no secrets or control characters', (type, message) => {
     expect(unknownType(type)).toBe(message);
     if (type !== null) expect(findEntryError({ type })).toEqual({ member: 'type', message });
   });
 
-  test('whatever stands there, one short line that can be shown comes of it', () => {
+  test('any value gives one short printable line', () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' })), (type) => {
         expect(unknownType(type)).toMatch(/^[\x20-\x7e]{1,200}$/);

@@ -54,6 +54,6 @@ test.each([
   ['mcp__do*', true],
   ['mcp__docs__*', false],
   ['Bash*', false],
-])('%s is about servers by a wildcard: %s', (rule, isWide) => {
+])('%s has a wildcard for the server: %s', (rule, isWide) => {
   expect(hasServerWildcard(rule)).toBe(isWide);
 });

@@ -22,7 +22,7 @@ function echo(turns: number) {
 const results = (messages: readonly SDKMessage[]) =>
   messages.flatMap((it) => (it.type === 'result' && it.subtype === 'success' ? [it.result] : []));
 
-test('the agent stays up between turns; each turn ends with its own result', async () => {
+test('the agent keeps running between turns; each turn ends with its own result', async () => {
   const { client, script, played } = await playClient(echo(3));
   const first = await collect(client.turn('one'));
   expect([first.map((it) => it.type), results(first)]).toEqual([['assistant', 'result'], ['one']]);
@@ -38,7 +38,7 @@ test('the agent stays up between turns; each turn ends with its own result', asy
   await played;
 });
 
-test('a turn gives its result as its value too', async () => {
+test('a turn returns its result', async () => {
   const { client, played } = await playClient(echo(1));
   const turn = client.turn('one');
   await turn.next();
@@ -48,7 +48,7 @@ test('a turn gives its result as its value too', async () => {
   await played;
 });
 
-test('it is closed with its block, whatever happens inside', async () => {
+test('await using closes the client', async () => {
   const agent = scriptAgent(echo(1));
   const open = createAgentClient(fakeDeps());
   const work = async () => {
@@ -61,7 +61,7 @@ test('it is closed with its block, whatever happens inside', async () => {
   await agent.played;
 });
 
-test('a second turn at the same time is refused, and the first goes on', async () => {
+test('a second concurrent turn is rejected, and the first continues', async () => {
   const { client, played } = await playClient(echo(1));
   const first = client.turn('one');
   await first.next();
@@ -72,7 +72,7 @@ test('a second turn at the same time is refused, and the first goes on', async (
   await played;
 });
 
-test('a turn that was left early does not leave its result to the next one', async () => {
+test('the result of an abandoned turn is not returned by the next one', async () => {
   const { client, played } = await playClient(echo(3));
   for await (const message of client.turn('one')) {
     expect(message.type).toBe('assistant');
@@ -84,7 +84,7 @@ test('a turn that was left early does not leave its result to the next one', asy
   await played;
 });
 
-test('a turn waits for its own result, not for one that send() still owes', async () => {
+test('a turn skips pending results of send()', async () => {
   const { client, played } = await playClient(echo(5));
   await client.send('one');
   const second = client.send('two');
@@ -99,7 +99,7 @@ test('a turn waits for its own result, not for one that send() still owes', asyn
   await played;
 });
 
-test('results that messages() has read are owed no more', async () => {
+test('results read by messages() are no longer pending', async () => {
   const { client, played } = await playClient(echo(2));
   await client.send('one');
   for await (const message of client.messages()) if (message.type === 'result') break;
@@ -108,7 +108,7 @@ test('results that messages() has read are owed no more', async () => {
   await played;
 });
 
-test('a message that could not be sent owes no result, nor does one that asks for none', async () => {
+test('a message that could not be sent, or starts no turn, has no pending result', async () => {
   const { client, script, played } = await playClient(async (agent) => {
     await agent.start();
     await agent.prompt();
@@ -189,7 +189,7 @@ test('tools of this process are served in every turn', async () => {
   expect(counts).toEqual([0, 1]);
 });
 
-test('an agent that ends in a turn fails it; what it died of is the reason', async () => {
+test('an agent that exits during a turn rejects it with the exit error', async () => {
   const left = await playClient(async (agent) => {
     await agent.start();
     await agent.prompt();
@@ -208,7 +208,7 @@ test('an agent that ends in a turn fails it; what it died of is the reason', asy
   await expect(died.client.ask('two')).rejects.toThrow('out of memory');
 });
 
-test('one that cannot start is no client', async () => {
+test('open() rejects if the agent cannot start', async () => {
   const refusing = scriptAgent(async (it) => void (await it.answer('initialize', { error: 'not today' })));
   await expect(createAgentClient(fakeDeps())({ link: refusing.link })).rejects.toThrow('not today');
   await refusing.script.agent.ended();

@@ -24,7 +24,7 @@ test.each<[string, () => object, object]>([
   expect(make()).toEqual(entry);
 });
 
-test('what is not on this machine is refused', () => {
+test('a module that is not a local file is rejected', () => {
   expect(() => moduleServer('https://example.invalid/tools.ts')).toThrow(
     expect.objectContaining({
       code: 'bad-server',

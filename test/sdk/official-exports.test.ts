@@ -16,10 +16,10 @@ test.each<[string, () => unknown]>([
   ['spreading', () => ({ ...stand })],
   ['looking for a member', () => 'x' in stand],
   ['listing', () => Object.keys(stand)],
-])('%s it fails with its name and what to do instead', (_, use) => {
+])('%s fails with its name and an alternative', (_, use) => {
   expect(use).toThrow(expect.objectContaining(REFUSAL));
 });
 
-test('importing it does nothing', () => {
+test('importing it has no effect', () => {
   expect(typeof stand).toBe('function');
 });

@@ -231,7 +231,7 @@ test.each<[string, (query: Query) => Promise<unknown>, unknown]>([
   ['supportedModels', (q) => q.supportedModels(), READY.models],
   ['supportedAgents', (q) => q.supportedAgents(), READY.agents],
   ['accountInfo', (q) => q.accountInfo(), READY.account],
-])('%s asks nothing: the agent told it when it started', async (_, call, returned) => {
+])('%s sends no request: the value is in the initialize response', async (_, call, returned) => {
   const { query, script, played } = playQuery(async (agent) => {
     await agent.start(READY);
     await agent.prompt();
@@ -243,7 +243,7 @@ test.each<[string, (query: Query) => Promise<unknown>, unknown]>([
   expect(script.agent.sent.filter((frame) => frame.type === 'control_request')).toHaveLength(1);
 });
 
-test('a failure of the agent rejects with its words and its code', async () => {
+test('a failure response rejects with its message and code', async () => {
   const { query, played } = playQuery(
     turn(async ({ agent }) => {
       const { request_id } = await agent.take({ type: 'control_request', request: { subtype: 'set_model' } });
@@ -262,7 +262,7 @@ test('a failure of the agent rejects with its words and its code', async () => {
   await played;
 });
 
-test('an agent that does not answer in time is told so, and the next request works', async () => {
+test('a request that times out is cancelled, and the next request works', async () => {
   const { query, played } = playQuery(
     turn(async (agent) => {
       const { request_id } = await agent.agent.take({ request: { subtype: 'set_model' } });
@@ -280,7 +280,7 @@ test('an agent that does not answer in time is told so, and the next request wor
   await played;
 });
 
-test('methods wait until the agent is initialised', async () => {
+test('methods wait for initialize', async () => {
   const { query, script, played } = playQuery(async (agent) => {
     await agent.agent.take();
     expect(agent.agent.sent).toHaveLength(1);
@@ -308,7 +308,7 @@ test.each<[string, (query: Query) => Promise<unknown>]>([
   ['mcpServerStatus', (q) => q.mcpServerStatus()],
   ['setMcpServers', (q) => q.setMcpServers({ calc })],
   ['readFile', (q) => q.readFile('/a')],
-])('%s on a closed query is refused', async (_, call) => {
+])('%s on a closed query is rejected', async (_, call) => {
   const { query, played } = playQuery(turn());
   for await (const _message of query);
   await played;
@@ -316,7 +316,7 @@ test.each<[string, (query: Query) => Promise<unknown>]>([
   expect(calc.instance.isConnected()).toBe(false);
 });
 
-test('a bad server is refused before the agent is asked, and nothing changes', async () => {
+test('an invalid server is rejected before a request is sent', async () => {
   const { query, played } = playQuery(turn());
   await expect(query.setMcpServers({ bad: {} as never })).rejects.toMatchObject({
     code: 'bad-server',

@@ -26,7 +26,7 @@ describe('query', () => {
     sdk_host_only: true,
   });
 
-  test('what the agent says arrives in order, whole, and the loop ends with the turn', async () => {
+  test('messages arrive unchanged in order, and the loop ends with the turn', async () => {
     const { messages, script } = await playThrough(
       turn(async (agent) => {
         agent.assistant('one');
@@ -40,7 +40,7 @@ describe('query', () => {
     expect(script.agent.sent.map((frame) => frame.type)).toEqual(['control_request', 'user']);
   });
 
-  test('a text is one user message (R26)', async () => {
+  test('a string is one user message (R26)', async () => {
     const { script } = await playThrough(turn(), {}, 'hello');
     expect(script.agent.sent[1]).toEqual({
       type: 'user',
@@ -51,7 +51,7 @@ describe('query', () => {
     expect(userMessage('hello')).toEqual(script.agent.sent[1]);
   });
 
-  test('streamed messages go out as they are, in order, and each has its result', async () => {
+  test('streamed messages are sent unchanged in order, and each has its result', async () => {
     const stream = yields(user('one', { uuid: 'u', unknown_member: 1 }), user('two'));
     const { messages, script } = await playThrough(
       async (agent) => {
@@ -78,12 +78,12 @@ describe('query', () => {
     expect(script.agent.sent[1]).toMatchObject({ type: 'user', client_composed: true });
   });
 
-  test('no message at all: the agent is initialised and ends', async () => {
+  test('an empty stream initializes and ends the agent', async () => {
     const { messages, script } = await playThrough(async (agent) => void (await agent.start()), {}, yields());
     expect([messages, script.agent.sent.length]).toEqual([[], 1]);
   });
 
-  test('the prompt waits until initialize is answered (R65, C11)', async () => {
+  test('the prompt is sent after the response to initialize (R65, C11)', async () => {
     const { script } = await playThrough(async (agent) => {
       const { request_id } = await agent.agent.take({ request: { subtype: 'initialize' } });
       // Answered in order: had the prompt been sent, it would stand before this answer.
@@ -102,7 +102,7 @@ describe('query', () => {
     ]);
   });
 
-  test('a refused initialize is the end: no prompt is sent, and the loop throws the reason', async () => {
+  test('a rejected initialize sends no prompt, and the loop throws its error', async () => {
     const { query, script, played } = playQuery(async (agent) => {
       await agent.answer('initialize', { error: 'not today' });
     });
@@ -112,7 +112,7 @@ describe('query', () => {
     expect(script.agent.sent).toHaveLength(1);
   });
 
-  test('a stream that fails ends the query with that failure, and the agent', async () => {
+  test('a failing stream ends the query and the agent with its error', async () => {
     async function* failing(): AsyncGenerator<SDKUserMessage> {
       yield user('one');
       throw new Error('input broke');
@@ -123,7 +123,7 @@ describe('query', () => {
   });
 
   test.each([42, null, undefined, ['x'], {}])(
-    'a prompt that is none (%j) is refused before anything is started',
+    'an invalid prompt (%j) is rejected before anything is started',
     (prompt) => {
       let isStarted = false;
       const link = () => {
@@ -141,7 +141,7 @@ describe('query', () => {
     },
   );
 
-  test('without an agent the default one is asked for; its refusal is thrown at once', () => {
+  test('without an agent the default one is used; its error is thrown immediately', () => {
     expect(() => createQuery(fakeDeps()).query({ prompt: 'x' })).toThrow(
       'there is no default agent in tests',
     );
@@ -171,7 +171,7 @@ describe('query', () => {
     expect(script.agent.sent).toHaveLength(3);
   });
 
-  test('the input stays open while the agent runs, though the result is there', async () => {
+  test('the input stays open after the result while the agent is running', async () => {
     const add = tool('add', 'Add', { type: 'object' }, () => 'served');
     const calc = createSdkMcpServer({ name: 'calc', tools: [add] });
     const { messages } = await playThrough(
@@ -189,7 +189,7 @@ describe('query', () => {
     expect(kinds(messages)).toEqual(['result', 'result']);
   });
 
-  test('a message the agent may not have read yet is waited for: it is asked before its input ends', async () => {
+  test('before closing the input, a request confirms that the agent has read all messages', async () => {
     const { messages, script } = await playThrough(
       async (agent) => {
         await agent.start();
@@ -211,7 +211,7 @@ describe('query', () => {
     expect(script.agent.sent.filter((frame) => frame.type === 'control_request')).toHaveLength(2);
   });
 
-  test('messages the agent took in one turn need one result', async () => {
+  test('messages combined in one turn need one result', async () => {
     const { messages } = await playThrough(
       async (agent) => {
         await agent.start();
@@ -228,7 +228,7 @@ describe('query', () => {
     expect(kinds(messages)).toEqual(['result']);
   });
 
-  test('a state only the host is meant to see is not yielded; one for everybody is', async () => {
+  test('a state message for the SDK only is not yielded', async () => {
     const { messages } = await playThrough(
       turn(async ({ agent }) => {
         agent.emit({ ...state('running'), sdk_host_only: false });
@@ -239,7 +239,7 @@ describe('query', () => {
     expect(messages).toHaveLength(2);
   });
 
-  test('close() ends a waiting loop, and what was there already is still read, once', async () => {
+  test('close() ends the loop after the messages that already arrived', async () => {
     const { query, played } = playQuery(async (agent) => {
       await agent.start();
       await agent.prompt();
@@ -268,7 +268,7 @@ describe('query', () => {
     await played;
   });
 
-  test('close() before the agent is initialised ends without a failure', async () => {
+  test('close() before initialize ends without an error', async () => {
     const { query } = playQuery(async (agent) => void (await agent.agent.take()));
     query.close();
     expect(await collect(query)).toEqual([]);
@@ -285,7 +285,7 @@ describe('query', () => {
     await played;
   });
 
-  test('so does leaving it by an exception, throw(), or the end of a block', async () => {
+  test('an exception, throw() or the end of a block ends the agent', async () => {
     const thrower = playQuery(turn());
     await expect(thrower.query.throw(new Error('mine'))).rejects.toThrow('mine');
     await thrower.script.agent.ended();
@@ -298,7 +298,7 @@ describe('query', () => {
     await Promise.allSettled([thrower.played, block.played]);
   });
 
-  test('an abort that came before throws at once, and nothing is started', () => {
+  test('an already aborted signal throws immediately and starts nothing', () => {
     const abortController = new AbortController();
     abortController.abort();
     let isStarted = false;
@@ -330,7 +330,7 @@ describe('query', () => {
     await played;
   });
 
-  test('a controller shared by many queries keeps nothing of those that are over', async () => {
+  test('a shared controller holds no references to finished queries', async () => {
     const abortController = new AbortController();
     const added = vi.spyOn(abortController.signal, 'addEventListener');
     const removed = vi.spyOn(abortController.signal, 'removeEventListener');
@@ -338,7 +338,7 @@ describe('query', () => {
     expect([added.mock.calls.length, removed.mock.calls.length]).toEqual([3, 3]);
   });
 
-  test('a stderr listener that throws is told as a warning and does not take the agent down', async () => {
+  test('a throwing stderr listener produces a warning only', async () => {
     const deps = fakeDeps();
     const dying = createQuery(deps).query({
       prompt: 'hello',
@@ -359,7 +359,7 @@ describe('query', () => {
     ]);
   });
 
-  test('startup() gives an agent that waits for its prompt, once (R26)', async () => {
+  test('startup() returns an agent that accepts one prompt (R26)', async () => {
     const agent = scriptAgent(turn());
     const { startup } = createQuery(fakeDeps());
     await using warm = await startup({ options: { link: agent.link } });
@@ -380,14 +380,14 @@ describe('query', () => {
     }
   });
 
-  test('startup() rejects with what kept the agent from starting, and ends it', async () => {
+  test('startup() rejects with the start error and closes the agent', async () => {
     const agent = scriptAgent(async (it) => void (await it.answer('initialize', { error: 'not today' })));
     const started = createQuery(fakeDeps()).startup({ options: { link: agent.link } });
     await expect(started).rejects.toMatchObject({ code: 'control-failed', message: 'not today' });
     await agent.script.agent.ended();
   });
 
-  test('startup() does not wait longer than it is told', async () => {
+  test('startup() respects its time limit', async () => {
     const agent = scriptAgent(async (it) => void (await it.agent.take()));
     const started = createQuery(fakeDeps()).startup({
       options: { link: agent.link },
@@ -401,7 +401,7 @@ describe('query', () => {
   });
 
   test.each([Number.POSITIVE_INFINITY, 2 ** 31])(
-    'startup() within %d ms waits longer than a moment',
+    'a time limit of %d ms for startup() does not fire immediately',
     async (ms) => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       onTestFinished(() => void vi.useRealTimers());
@@ -420,7 +420,7 @@ describe('query', () => {
   );
 
   test.each(['60', Number.NaN, -1, null])(
-    'a limit for startup() that is none (%j) is refused by name',
+    'an invalid time limit for startup() (%j) is rejected by name',
     async (ms) => {
       const link = () => expect.unreachable('nothing is started');
       const started = createQuery(fakeDeps()).startup({
@@ -451,7 +451,7 @@ describe('query end', () => {
     ['return()', (query) => query.return()],
     ['throw()', (query) => query.throw(new Error('mine')).catch(() => {})],
     ['the end of its block', (query) => query[Symbol.asyncDispose]()],
-  ])('after %s no message comes any more, though some were there', async (_, end) => {
+  ])('after %s no further message is yielded', async (_, end) => {
     const { query, played } = playQuery(async (agent) => {
       await agent.start();
       await agent.prompt();
@@ -499,7 +499,7 @@ describe('query end', () => {
     ['over with its agent', (query, script) => [script.agent.leave(), readOut(query)][1]],
     ['over by a death', (query, script) => [script.agent.leave(new Error('died')), readOut(query)][1]],
     ['aborted', (query, _, controller) => [controller.abort(), readOut(query)][1]],
-  ])('the streams of a query that is %s are left, once', async (_, end) => {
+  ])('the streams of a query that is %s are stopped once', async (_, end) => {
     const prompt = new Waiting();
     const more = new Waiting();
     const abortController = new AbortController();
@@ -520,7 +520,7 @@ describe('query end', () => {
     expect([prompt.returns, more.returns]).toEqual([1, 1]);
   });
 
-  test('a prompt is left with the agent that was started ahead of it', async () => {
+  test('the prompt stream of a pre-started agent is stopped with it', async () => {
     const isRunning = Promise.withResolvers<void>();
     const agent = scriptAgent(async (it) => {
       await it.start();
@@ -537,7 +537,7 @@ describe('query end', () => {
     await agent.played;
   });
 
-  test('a stream is left when the agent takes no more of it; one that has ended is not', async () => {
+  test('a stream is stopped when the agent closes its input; an ended one is not', async () => {
     const { query, played } = playQuery(turn());
     await collect(query);
     await played;
@@ -552,7 +552,7 @@ describe('query end', () => {
     expect(ended.returns).toBe(1);
   });
 
-  test('a stream that fails to be left does no harm, nor does one that fails later', async () => {
+  test('errors of a stream after it was stopped are ignored', async () => {
     const late = Promise.withResolvers<IteratorResult<SDKUserMessage>>();
     const isAsked = Promise.withResolvers<void>();
     const stubborn: AsyncIterableIterator<SDKUserMessage> = {
@@ -572,7 +572,7 @@ describe('query end', () => {
     expect(await collect(query)).toEqual([]);
   });
 
-  test('a link whose close() fails disturbs nobody but who waits for it', async () => {
+  test('a failing close() rejects only for its callers', async () => {
     const stuck = () => {
       const agent = scriptAgent(async (it) => void (await it.start()));
       const close = () => Promise.reject(new Error('stuck'));

@@ -3,7 +3,7 @@ import { CallContext, type CallPort } from '../../src/tool-server/context.ts';
 
 const port = (more: Partial<CallPort> = {}): CallPort => ({ server: 'calc', assigns: {}, ...more });
 
-test('R103 a context tells the state, the server, the ids and the request’s own _meta', () => {
+test('R103 a context has the state, the server, the ids and the _meta of the request', () => {
   const assigns = { user: 'ada' };
   const meta = { 'claudecode/toolUseId': 'toolu_1', progressToken: 2 };
   const { server, toolUseId, requestId, _meta, ...ctx } = new CallContext(port({ assigns }), meta, 7);
@@ -16,11 +16,11 @@ test('R103 a context tells the state, the server, the ids and the request’s ow
   });
 });
 
-test.each([[{}], [{ 'claudecode/toolUseId': 5 }]])('no usable id of the call in %j', (meta) => {
+test.each([[{}], [{ 'claudecode/toolUseId': 5 }]])('%j contains no usable tool use id', (meta) => {
   expect(new CallContext(port(), meta).toolUseId).toBeUndefined();
 });
 
-test('the signal is made when it is asked for, and is the same each time', () => {
+test('the signal is created on first access and stays the same', () => {
   const made = vi.spyOn(globalThis, 'AbortController');
   const ctx = new CallContext(port(), {});
   ctx.progress(1);
@@ -30,7 +30,7 @@ test('the signal is made when it is asked for, and is the same each time', () =>
   made.mockRestore();
 });
 
-test.each(['before', 'after'])('a signal asked for %s the abort has the first reason', (when) => {
+test.each(['before', 'after'])('a signal accessed %s the abort has the first reason', (when) => {
   const ctx = new CallContext(port(), {});
   if (when === 'before') expect(ctx.signal.aborted).toBe(false);
   ctx.abort('first');
@@ -38,7 +38,7 @@ test.each(['before', 'after'])('a signal asked for %s the abort has the first re
   expect([ctx.isAborted, ctx.signal.aborted, ctx.signal.reason]).toEqual([true, true, 'first']);
 });
 
-test('progress and log work when taken out of the context', () => {
+test('progress and log can be destructured from the context', () => {
   const told: unknown[] = [];
   const { progress, log } = new CallContext(
     port({ onProgress: (it) => told.push(it), onLog: (...it) => told.push(it) }),
@@ -49,7 +49,7 @@ test('progress and log work when taken out of the context', () => {
   expect(told).toEqual([{ progress: 1, total: 2, message: 'half' }, ['info', { a: 1 }]]);
 });
 
-test('a notification of one’s own goes out as it is', async () => {
+test('a custom notification is sent unchanged', async () => {
   const sent: unknown[] = [];
   const { sendNotification } = new CallContext(port({ onNotification: (...it) => void sent.push(it) }), {});
   await sendNotification({ method: 'notifications/x', params: { a: 1 } });
@@ -60,7 +60,7 @@ test('a notification of one’s own goes out as it is', async () => {
   ]);
 });
 
-test('without listeners both do nothing', () => {
+test('without listeners both have no effect', () => {
   const { progress, log } = new CallContext(port(), {});
   progress(1);
   log('info', 'x');

@@ -42,7 +42,7 @@ describe('foreign server', () => {
     user.ask('tools/call', { name, arguments: args, ...(meta && { _meta: meta }) }, id);
 
   describe.each(FOREIGN_VERSIONS)('%s', (_version, make) => {
-    test('is served as it is: handshake, list and call', async () => {
+    test('handshake, list and call work unchanged', async () => {
       const { server } = make();
       const user = attach(server);
       expect(await user.ask('initialize', CLIENT, 0)).toMatchObject({
@@ -63,7 +63,7 @@ describe('foreign server', () => {
       expect(await user.ask('nope', {}, 3)).toMatchObject(failure(3, -32601, expect.any(String)));
     });
 
-    test('two attachments at once, with the same ids, get each its own answer', async () => {
+    test('concurrent attachments with the same ids get their own responses', async () => {
       const { server, doors } = make();
       const users = [await handshake(server, 'one'), await handshake(server, 'two')] as const;
       const calls = [
@@ -76,7 +76,7 @@ describe('foreign server', () => {
       expect(await Promise.all(calls)).toEqual([success(1, text('left')), success(1, text('right'))]);
     });
 
-    test('every attachment is initialized, the server once', async () => {
+    test('every attachment is initialized, the server only once', async () => {
       const { server, log } = make();
       const [first, second] = [attach(server), attach(server)];
       const answers = await Promise.all([
@@ -93,7 +93,7 @@ describe('foreign server', () => {
       expect(await call(attach(make().server), 'add', { a: 1, b: 2 }, 0)).toEqual(success(0, text('3')));
     });
 
-    test('progress reaches the caller with its own token, and nobody else', async () => {
+    test('progress reaches only the caller, with its own token', async () => {
       const { server } = make();
       const [one, other] = [await handshake(server), await handshake(server)];
       const progress = (progressToken: unknown) =>
@@ -108,7 +108,7 @@ describe('foreign server', () => {
       expect(other.received).toEqual(progress(0));
     });
 
-    test('the rest of _meta reaches the tool as it was sent', async () => {
+    test('other members of _meta reach the tool unchanged', async () => {
       const user = await handshake(make().server);
       const answer = await call(user, 'request', {}, 5, { 'claudecode/toolUseId': 'toolu_1' });
       expect(answer).toMatchObject({
@@ -116,7 +116,7 @@ describe('foreign server', () => {
       });
     });
 
-    test('cancelling ends that one call, answers it once, and the server goes on', async () => {
+    test('cancelling ends one call, answers it once, and the server continues', async () => {
       const { server, doors, log } = make();
       const [one, other] = [await handshake(server), await handshake(server)];
       const calls = [call(one, 'wait', { door: 'left' }, 7), call(other, 'wait', { door: 'right' }, 7)];
@@ -131,7 +131,7 @@ describe('foreign server', () => {
       expect(await call(one, 'add', { a: 1, b: 1 }, 7)).toEqual(success(7, text('2')));
     });
 
-    test('an id in flight is refused, also while the server is starting', async () => {
+    test('a duplicate id is rejected, also while the server is starting', async () => {
       const { server, doors } = make();
       const user = attach(server);
       const calls = [call(user, 'wait', { door: 'left' }, 1), call(user, 'wait', { door: 'left' }, 1)];
@@ -140,7 +140,7 @@ describe('foreign server', () => {
       expect(await calls[0]).toEqual(success(1, text('done')));
     });
 
-    test('the server’s own request goes to the attachment whose call is running, and its answer comes back', async () => {
+    test('a request of the server goes to the attachment whose call is running', async () => {
       const { server } = make();
       const [one, other] = [await handshake(server), await handshake(server)];
       const calls = [call(one, 'roots', {}, 1), call(other, 'roots', {}, 1)];
@@ -164,7 +164,7 @@ describe('foreign server', () => {
       ]);
     });
 
-    test('a refusal of such a request reaches the tool', async () => {
+    test('an error response to such a request reaches the tool', async () => {
       const { server, log } = make();
       const user = await handshake(server);
       const running = call(user, 'roots', {}, 1);
@@ -174,7 +174,7 @@ describe('foreign server', () => {
       expect(log).toEqual(['initialized', expect.stringContaining('Method not found')]);
     });
 
-    test('a tool that asks somebody who leaves is told at once', async () => {
+    test('a pending request fails immediately when its user leaves', async () => {
       const { server, log } = make();
       const [one, other] = [await handshake(server), await handshake(server)];
       const running = call(one, 'roots', {}, 1);
@@ -185,7 +185,7 @@ describe('foreign server', () => {
       expect(log).toEqual(['initialized', expect.any(String)]);
     });
 
-    test('a request the server takes back is taken back from the one it asked', async () => {
+    test('a cancelled request of the server is cancelled at its user', async () => {
       const { server } = make();
       const [one, other] = [await handshake(server), await handshake(server)];
       const running = call(one, 'roots', {}, 1);
@@ -199,7 +199,7 @@ describe('foreign server', () => {
       expect(other.received).toEqual([]);
     });
 
-    test('notifications of its own go to everybody', async () => {
+    test('notifications of the server go to all users', async () => {
       const { server } = make();
       const users = [await handshake(server), await handshake(server)];
       server.sendToolListChanged();
@@ -208,7 +208,7 @@ describe('foreign server', () => {
       }
     });
 
-    test('closing one attachment ends its calls and no others', async () => {
+    test('closing one attachment ends only its calls', async () => {
       const { server, doors, log } = make();
       const [one, other] = [await handshake(server), await handshake(server)];
       const calls = [call(one, 'wait', { door: 'left' }, 1), call(other, 'wait', { door: 'right' }, 1)];
@@ -221,7 +221,7 @@ describe('foreign server', () => {
       expect(log).toEqual(['initialized', 'left aborted']);
     });
 
-    test('what comes after the closing is refused and starts nothing', async () => {
+    test('requests after closing are rejected and start nothing', async () => {
       const { server, log } = make();
       const user = attach(server);
       user.session.close();
@@ -231,7 +231,7 @@ describe('foreign server', () => {
       expect([server.isConnected(), log]).toEqual([false, []]);
     });
 
-    test('the last one to leave gives the instance back; it can be attached again', async () => {
+    test('the instance is released by its last user and can be attached again', async () => {
       const { server, log } = make();
       const users = [await handshake(server), await handshake(server)];
       users[0]?.session.close();
@@ -259,7 +259,7 @@ describe('foreign server', () => {
       expect(await call(user, 'add', { a: 1, b: 1 }, 4)).toEqual(success(4, text('2')));
     });
 
-    test('an instance that is connected elsewhere says so, and serves once it is free', async () => {
+    test('an instance that is connected elsewhere is an error until it is free', async () => {
       const { server } = make();
       const elsewhere: Transport = { start: async () => {}, send: async () => {}, close: async () => {} };
       await server.connect(elsewhere as never);
@@ -290,13 +290,13 @@ describe('foreign server', () => {
       ],
       ['no method', { id: 1 }, failure(1, -32600, expect.any(String))],
       ['an id that is none', { id: 2.5, method: 'ping' }, undefined],
-    ])('a message with %s is answered as it deserves, and never hangs', async (_name, message, expected) => {
+    ])('a message with %s is answered and never hangs', async (_name, message, expected) => {
       const user = await handshake(make().server);
       expect(await user.session.receive(message)).toEqual(expected);
       expect(await user.ask('ping', undefined, 2)).toEqual(success(2, {}));
     });
 
-    test('R109 a hundred calls of ten attachments each get their own answer', async () => {
+    test('R109 a hundred calls of ten attachments get their own responses', async () => {
       const { server } = make();
       const users = await Promise.all(Array.from({ length: 10 }, () => handshake(server)));
       const answers = users.map((user, n) =>
@@ -311,7 +311,7 @@ describe('foreign server', () => {
   });
 
   describe('anything that connects to a transport', () => {
-    test('one whose connecting throws or rejects is answered for', async () => {
+    test('a server whose connect() fails is answered with an error', async () => {
       const broken: ForeignServer[] = [
         { connect: () => Promise.reject(new Error('no database')), close: async () => {} },
         {
@@ -331,7 +331,7 @@ describe('foreign server', () => {
       }
     });
 
-    test('who leaves while it starts is answered, and the others are served', async () => {
+    test('a user that leaves during the start is answered, and the others are served', async () => {
       const door = gate();
       const server: ForeignServer = {
         async connect(transport: Transport) {
@@ -353,7 +353,7 @@ describe('foreign server', () => {
       ]);
     });
 
-    test('what it sends that is no answer to anything is dropped', async () => {
+    test('unexpected responses are dropped', async () => {
       let transport: Transport | undefined;
       const server: ForeignServer = {
         connect: async (given: Transport) => {
@@ -401,7 +401,7 @@ describe('multiplexer', () => {
   const request = (id: number, method: string) => ({ jsonrpc: '2.0' as const, id, method });
   const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-  test('the shared initialize is nobody’s: who asked first may leave, the others are answered', async () => {
+  test('the shared initialize survives the user that sent it', async () => {
     const { multiplexer, told, say } = silentServer();
     const [one, other] = [user(), user()];
     for (const it of [one, other]) multiplexer.attach(it);
@@ -416,7 +416,7 @@ describe('multiplexer', () => {
     expect(await asks[1]).toEqual({ jsonrpc: '2.0', id: 2, result: { ok: true } });
   });
 
-  test('an initialize the server refused is asked again next time', async () => {
+  test('a rejected initialize is sent again next time', async () => {
     const { multiplexer, told, say } = silentServer();
     const one = user();
     multiplexer.attach(one);
@@ -431,7 +431,7 @@ describe('multiplexer', () => {
     expect(told.map((it) => it.method)).toEqual(['initialize', 'initialize']);
   });
 
-  test('messages of one user reach the server in the order they were given', async () => {
+  test('messages of one user reach the server in order', async () => {
     const { multiplexer, told } = silentServer();
     const one = user();
     multiplexer.attach(one);
@@ -449,7 +449,7 @@ describe('multiplexer', () => {
   });
 });
 
-describe('server questions', () => {
+describe('requests of the server', () => {
   type Listener = SessionUser & { heard: RpcMessage[] };
 
   function user(): Listener {
@@ -459,7 +459,7 @@ describe('server questions', () => {
 
   const roots = (id: number) => ({ jsonrpc: '2.0' as const, id, method: 'roots/list' });
 
-  test('each question has an id of its own, and only the one asked can answer, once', () => {
+  test('each request has a unique id, and only its user can answer it, once', () => {
     const questions = new ServerRequests();
     const [one, other] = [user(), user()];
     questions.ask(one, roots(7));
@@ -471,7 +471,7 @@ describe('server questions', () => {
     expect(questions.answer(other, 1)).toBe(8);
   });
 
-  test('a question taken back is taken back from the one who was asked; an unknown one from nobody', () => {
+  test('a cancellation is forwarded to the user of the request; an unknown one is ignored', () => {
     const questions = new ServerRequests();
     const [one, other] = [user(), user()];
     questions.ask(one, roots(7));
@@ -485,7 +485,7 @@ describe('server questions', () => {
     expect([one.heard.length, other.heard, questions.answer(one, 0)]).toEqual([2, [], undefined]);
   });
 
-  test('who leaves leaves its own questions open, and nobody else’s', () => {
+  test('a leaving user releases only its own requests', () => {
     const questions = new ServerRequests();
     const [one, other] = [user(), user()];
     questions.ask(one, roots(7));

@@ -13,7 +13,7 @@ const notification = (method: string, params: Record<string, unknown> = {}): Rpc
   params,
 });
 
-test('of progress the latest of each call is kept, of a change of a list one', async () => {
+test('keeps the latest progress of each call and one change of each list', async () => {
   const { sent, limiter: it } = limiter();
   for (let at = 1; at <= 1_000; at++) {
     it.send(notification('notifications/progress', { progressToken: 1, progress: at }));
@@ -29,7 +29,7 @@ test('of progress the latest of each call is kept, of a change of a list one', a
   ]);
 });
 
-test('of updates of a resource the latest of each is kept', async () => {
+test('keeps the latest update of each resource', async () => {
   const { sent, limiter: it } = limiter();
   for (let at = 1; at <= 1_000; at++)
     for (const uri of ['a://1', 'a://2'])
@@ -42,7 +42,7 @@ test('of updates of a resource the latest of each is kept', async () => {
   ]);
 });
 
-test('log messages that come too fast are counted, and others are never dropped', async () => {
+test('dropped log messages are counted; other messages are never dropped', async () => {
   const { sent, limiter: it } = limiter();
   for (let at = 1; at <= 1_000; at++)
     it.send(notification('notifications/message', { logger: 'l', data: at }));

@@ -109,7 +109,7 @@ describe('result', () => {
       '"structuredContent" is a Map or a Set, not a plain object',
     ],
     [{ content: [], _meta: 'x' }, '"_meta" is not an object'],
-  ])('%j is a failed result that says what is wrong', (value, fault) => {
+  ])('%j is an error result with the cause', (value, fault) => {
     expect(wrap(value)).toEqual(failedResult(`The tool returned a malformed result: ${fault}`));
   });
 
@@ -118,14 +118,14 @@ describe('result', () => {
     [Symbol('s'), 'The tool returned a symbol, which cannot be serialized.'],
     [cyclic, 'The tool returned data that cannot be serialized as JSON: '],
     [{ n: 1n }, 'The tool returned data that cannot be serialized as JSON: '],
-  ])('what cannot be sent is a failed result: case %#', (value, message) => {
+  ])('a value that is not serializable is an error result: case %#', (value, message) => {
     expect(wrap(value)).toEqual({
       content: [{ type: 'text', text: expect.stringContaining(message) }],
       isError: true,
     });
   });
 
-  test('an object is structured content when the tool declares an output', () => {
+  test('an object is structured content if the tool has an output schema', () => {
     expect(wrapResult({ a: 1 }, { structured: true })).toEqual({
       ...text('{"a":1}'),
       structuredContent: { a: 1 },
@@ -216,7 +216,7 @@ describe('plain json', () => {
     );
   });
 
-  test('what JSON cannot say is thrown', () => {
+  test('throws for data that is not serializable', () => {
     expect(() => plainJson({ n: 1n })).toThrow('BigInt');
     expect(() => plainJson(new Map([['n', 1n]]))).toThrow('BigInt');
   });

@@ -48,7 +48,7 @@ describe('schema', () => {
       });
     });
 
-    test('accepts what fits, defaults applied, and leaves the caller’s own object alone', async () => {
+    test('accepts valid arguments, applies defaults and does not change the given object', async () => {
       const given = Object.freeze({ n: 1 });
       expect(await compiled.check(given)).toEqual({ ok: true, value: { n: 1, unit: 'm' } });
       expect(given).toEqual({ n: 1 });
@@ -60,7 +60,7 @@ describe('schema', () => {
       ['no object', 5],
       ['nothing', undefined],
       ['null', null],
-    ])('refuses %s, saying why', async (_fault, value) => {
+    ])('rejects %s with the reason', async (_fault, value) => {
       expect(await compiled.check(value)).toEqual({ ok: false, message: expect.stringMatching(/\S/) });
     });
   });
@@ -75,7 +75,7 @@ describe('schema', () => {
     expect(await compiled.check({ extra: 1 })).toEqual({ ok: true, value: {} });
   });
 
-  test('a union of objects at the root is told to be an object', () => {
+  test('a union of objects gets type "object" at the root', () => {
     const union = z.union([z.object({ a: z.number() }), z.object({ b: z.number() })]);
     expect(compileSchema(union, 'tool "t"').json).toMatchObject({
       type: 'object',
@@ -83,7 +83,7 @@ describe('schema', () => {
     });
   });
 
-  test('issues of a Standard Schema name the place', async () => {
+  test('issues of a Standard Schema name their path', async () => {
     const schema = v.object({ a: v.object({ b: v.array(v.number()) }) });
     const compiled = compileSchema(toStandardJsonSchema(schema) as ToolSchema, 'tool "t"');
     expect(await compiled.check({ a: { b: [1, 'x'] } })).toEqual({
@@ -92,7 +92,7 @@ describe('schema', () => {
     });
   });
 
-  test('asynchronous refinements are waited for, in every library', async () => {
+  test('awaits asynchronous refinements of every library', async () => {
     const isEven = async (n: number) => n % 2 === 0;
     const schemas: ToolSchema[] = [
       { n: z.number().refine(isEven, 'odd') },
@@ -124,14 +124,14 @@ describe('schema', () => {
     }
   });
 
-  test('a refinement that rejects fails the check, and nothing is left unhandled', async () => {
+  test('a rejecting refinement fails the validation without an unhandled rejection', async () => {
     const broken = z.number().refine(() => Promise.reject(new Error('down')));
     for (const schema of [{ n: broken }, z.object({ n: broken })]) {
       await expect(compileSchema(schema, 'tool "t"').check({ n: 1 })).rejects.toThrow('down');
     }
   });
 
-  test('an output schema describes what comes out of a transformation', () => {
+  test('an output schema describes the transformed value', () => {
     const shape = { at: z.string().transform(Number).pipe(z.number()) };
     expect(compileSchema(shape, 'tool "t"', 'input').json).toMatchObject({
       properties: { at: { type: 'string' } },
@@ -183,7 +183,7 @@ describe('schema', () => {
       { a: 1, b: z.string() },
       '"b" is a schema, but not every field is a zod schema',
     ],
-  ])('%s is refused as bad-schema', (_name, schema, fault) => {
+  ])('%s is rejected as bad-schema', (_name, schema, fault) => {
     expect(() => compileSchema(schema as ToolSchema, 'tool "t"')).toThrow(
       expect.objectContaining({ code: 'bad-schema', message: expect.stringContaining(`tool "t": ${fault}`) }),
     );
@@ -201,7 +201,7 @@ describe('schema', () => {
     [{ anyOf: [{ required: ['a'] }] }],
     [{ additionalProperties: false }],
     [{ description: 'anything', 'x-own': 1 }],
-  ])('a JSON Schema is known by any of its keywords: %j', (schema) => {
+  ])('recognizes a JSON Schema by any keyword: %j', (schema) => {
     expect(compileSchema(schema as ToolSchema, 'tool "t"').json).toEqual({ type: 'object', ...schema });
   });
 });
@@ -251,7 +251,7 @@ describe('json schema', () => {
     ]);
   });
 
-  test('each dialect has its own words: tuples', () => {
+  test('each dialect has its own keyword for tuples', () => {
     const draft7 = compileJsonSchema(
       object(
         { p: { type: 'array', items: [{ type: 'number' }], additionalItems: false } },
@@ -268,7 +268,7 @@ describe('json schema', () => {
     }
   });
 
-  test('a faulty schema is found at the call, and says that the tool is to blame', () => {
+  test('an invalid schema fails the call with an error about the tool', () => {
     const { check } = compileJsonSchema(object({ n: { type: 'nonsense' } }));
     const expected = { ok: false, message: expect.stringMatching(/^the tool's own schema is invalid: /) };
     expect([check({}), check({})]).toEqual([expected, expected]);
@@ -281,7 +281,7 @@ describe('json schema', () => {
     expect(check({ n: 'a' })).toEqual({ ok: false, message: 'n must be number' });
   });
 
-  test('two schemas with one $id do not meet', () => {
+  test('two schemas with the same $id do not interfere', () => {
     const one = compileJsonSchema(object({ n: { type: 'number' } }, { $id: 'https://example.com/same' }));
     const other = compileJsonSchema(object({ n: { type: 'string' } }, { $id: 'https://example.com/same' }));
     expect([one.check({ n: 1 }), other.check({ n: 'a' }), one.check({ n: 'a' })]).toEqual([
@@ -298,7 +298,7 @@ describe('json schema', () => {
     expect(given).toEqual({ at: {} });
   });
 
-  test('an unknown format is no check, and nothing is printed', () => {
+  test('an unknown format is ignored silently', () => {
     const printed = vi.spyOn(console, 'warn').mockImplementation(() => {});
     expect(compileJsonSchema(object({ n: { format: 'shoe-size' } })).check({ n: 'a' })).toEqual({
       ok: true,

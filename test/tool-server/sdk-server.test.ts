@@ -17,19 +17,19 @@ const text = (it: string) => ({ content: [{ type: 'text', text: it }] });
 const add = tool('add', 'Adds', { a: z.number(), b: z.number() }, ({ a, b }) => a + b);
 
 describe('createSdkMcpServer', () => {
-  test('R16 R17 R18 gives the official shape: type, name and a live instance', () => {
+  test('R16 R17 R18 returns the official shape: type, name and a live instance', () => {
     const server = createSdkMcpServer({ name: 'calc', version: '2.0.0', tools: [add] });
     expect({ ...server }).toEqual({ type: 'sdk', name: 'calc', instance: expect.any(ToolServer) });
     expect(server.instance.version).toBe('2.0.0');
     expect(server.tools).toEqual([add]);
   });
 
-  test('a timeout is part of the entry only if it is given', () => {
+  test('the entry has a timeout only if one is given', () => {
     expect({ ...createSdkMcpServer({ name: 'calc', timeout: 5 }) }).toMatchObject({ timeout: 5 });
     expect(createSdkMcpServer({ name: 'calc' })).not.toHaveProperty('timeout');
   });
 
-  test('R108 has the verbs of its tool server: add, remove, call', async () => {
+  test('R108 has the methods add, remove and call', async () => {
     const server = createSdkMcpServer({ name: 'calc' });
     server.add(add);
     expect(await server.call('add', { a: 5, b: 3 })).toEqual(text('8'));
@@ -64,7 +64,7 @@ describe('attach', () => {
     );
   });
 
-  test('keeps the timeout, and the policy of an entry', () => {
+  test('keeps timeout and policy of the entry', () => {
     const assigns = { a: 1 };
     const server = createSdkMcpServer({ name: 'calc', timeout: 5 });
     expect(attach(server, { assigns })).toEqual({
@@ -105,13 +105,13 @@ test.each<[string, unknown[], string]>([
     [{ command: 'x' }, { assigns: {} }],
     'attach() needs what createSdkMcpServer() returns; it got an object { command: string }',
   ],
-])('attach refuses %s', (_name, args, message) => {
+])('attach rejects %s', (_name, args, message) => {
   expect(() => (attach as unknown as (...all: unknown[]) => void)(...args)).toThrow(
     expect.objectContaining({ code: 'bad-server', message }),
   );
 });
 
-test('an option a server does not have is refused by name', () => {
+test('an unknown option is rejected by name', () => {
   expect(() => createSdkMcpServer({ name: 'calc', tool: [add] } as never)).toThrow(
     expect.objectContaining({
       code: 'bad-server',
@@ -124,7 +124,7 @@ describe('openSession', () => {
   const ask = (instance: SdkServerEntry['instance'], method: string, params?: object) =>
     rpcUser((port) => openSession(instance, port), { server: 'key' }).ask(method, params, 1);
 
-  test('serves our own tool servers', async () => {
+  test('serves Toolplane servers', async () => {
     const { instance } = createSdkMcpServer({ name: 'calc', tools: [add] });
     expect(await ask(instance, 'ping')).toEqual({ result: {}, jsonrpc: '2.0', id: 1 });
   });
@@ -138,7 +138,7 @@ describe('openSession', () => {
   });
 
   test.each(FOREIGN_VERSIONS)(
-    'a factory of %s makes one for each session, which ends with it',
+    'a factory of %s creates one server per session, closed with it',
     async (_version, make) => {
       const made: Foreign[] = [];
       const factory = () => {
@@ -156,7 +156,7 @@ describe('openSession', () => {
     },
   );
 
-  test('what a factory made is closed with its session, whether it was used or not', async () => {
+  test('a server of a factory is closed with its session, used or not', async () => {
     const closed = Promise.withResolvers<void>();
     const session = openSession(
       () => ({
@@ -176,14 +176,14 @@ describe('openSession', () => {
     ['cannot be closed', {}],
     ['throws when it is closed', { close: () => raise() }],
     ['gives nothing when it is closed', { close: () => undefined }],
-  ])('what a factory made that %s disturbs nobody', (_name, more) => {
+  ])('a server of a factory that %s affects nothing else', (_name, more) => {
     const make = () => ({ connect: async () => {}, ...more }) as unknown as ForeignServer;
     const session = openSession(make, { server: 'key', assigns: {}, send: () => {} });
     expect(() => session.close()).not.toThrow();
   });
 
   test.each([[undefined], [null], [{}], [{ connect: 5 }], ['text'], [() => ({ close: async () => {} })]])(
-    'refuses the instance %j by its key',
+    'rejects the instance %j by its key',
     (instance) => {
       expect(() => openSession(instance as never, { server: 'key', assigns: {}, send: () => {} })).toThrow(
         expect.objectContaining({

@@ -35,7 +35,7 @@ describe('serve stdio', () => {
     return { server, input, ask, lines };
   }
 
-  test('who pipes its requests in and closes at once gets every answer', async () => {
+  test('a client that closes its input immediately gets every response', async () => {
     const { server, input, ask, lines } = serve([add]);
     ask(1, 'add', { a: 5, b: 3 });
     input.end(
@@ -45,7 +45,7 @@ describe('serve stdio', () => {
     expect(server.isConnected()).toBe(false);
   });
 
-  test('a call that goes on too long after the input has ended is given up', async () => {
+  test('a call that runs too long after the end of the input is abandoned', async () => {
     const door = gate();
     let signal: AbortSignal | undefined;
     const hangs = tool('hangs', '', {}, (_args, ctx) => {
@@ -62,7 +62,7 @@ describe('serve stdio', () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  test('a line that is no JSON is -32700, and the next one is served', async () => {
+  test('a line that is not JSON is -32700, and the next one is served', async () => {
     const { input, lines } = serve([add]);
     input.end('nonsense\n{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
     expect(await lines()).toEqual([
@@ -71,7 +71,7 @@ describe('serve stdio', () => {
     ]);
   });
 
-  test('a result that cannot be written is answered as a failure; such a notification is dropped', async () => {
+  test('a result that is not serializable is an error; such a notification is dropped', async () => {
     const odd = tool('odd', '', {}, (_args, { log }) => {
       log('info', { n: 1n });
       return { content: [], structuredContent: { n: 1n } };
@@ -91,7 +91,7 @@ describe('serve stdio', () => {
     ]);
   });
 
-  test('notifications go out as lines too', async () => {
+  test('notifications are written as lines too', async () => {
     const steps = tool('steps', '', {}, (_args, { sendNotification }) =>
       sendNotification({ method: 'notifications/resources/list_changed' }),
     );
@@ -178,7 +178,7 @@ describe('transport', () => {
       expect(server.isConnected()).toBe(false);
     });
 
-    test('hears of progress and of changed tools', async () => {
+    test('gets progress and list changes', async () => {
       const steps = tool('steps', '', {}, (_args, { progress }) => progress(1, { total: 2 }));
       const server = new ToolServer({ name: 'calc', tools: [steps] });
       await using far = await connect(server);
@@ -208,7 +208,7 @@ describe('transport', () => {
       expect(await aborted.promise).toMatchObject({ name: 'AbortError' });
     });
 
-    test('is let go when the server closes', async () => {
+    test('is disconnected when the server closes', async () => {
       const server = new ToolServer({ name: 'calc', tools: [add] });
       const { client } = await connect(server);
       const closed = Promise.withResolvers<void>();
@@ -234,7 +234,7 @@ describe('transport', () => {
           throw new Error('gone');
         },
       ],
-    ])('whose sending %s tells its own onerror', async (_how, send) => {
+    ])('whose send %s calls its onerror', async (_how, send) => {
       const failed = Promise.withResolvers<Error>();
       const transport: Transport = {
         start: async () => {},
@@ -248,7 +248,7 @@ describe('transport', () => {
       transport.onclose?.();
     });
 
-    test('keeps the onclose its owner gave it', async () => {
+    test('keeps the onclose handler of its owner', async () => {
       const log: string[] = [];
       const transport: Transport = {
         start: async () => {},
@@ -272,7 +272,7 @@ describe('transport', () => {
       expect(server.isConnected()).toBe(false);
     });
 
-    test('carries messages that come while it starts', async () => {
+    test('delivers messages that arrive while it starts', async () => {
       const sent: RpcMessage[] = [];
       const transport: Transport = {
         start: async () => receive(transport, ping),

@@ -27,7 +27,7 @@ function open(options: Partial<ToolServerOptions> = {}, port: Parameters<typeof 
 }
 
 describe('initialize', () => {
-  test('C9 R72 tells the real name, version and capabilities, byte for byte', async () => {
+  test('C9 R72 returns the real name, version and capabilities, byte for byte', async () => {
     const answer = await open({ instructions: 'Use add.' }).ask(
       'initialize',
       { protocolVersion: '2025-11-25' },
@@ -43,7 +43,7 @@ describe('initialize', () => {
     ['2024-11-05', '2024-11-05'],
     ['1999-01-01', '2025-11-25'],
     [undefined, '2025-11-25'],
-  ])('R69 C8 asked for %s it speaks %s', async (asked, spoken) => {
+  ])('R69 C8 the requested revision %s is answered with %s', async (asked, spoken) => {
     expect(await open().ask('initialize', { protocolVersion: asked })).toMatchObject({
       result: { protocolVersion: spoken },
     });
@@ -60,7 +60,7 @@ describe('initialize', () => {
     });
   });
 
-  test('a repeated one is served by the same session, and a call in flight is not disturbed', async () => {
+  test('a repeated initialize uses the same session and does not affect running calls', async () => {
     const door = gate<string>();
     const user = open({ tools: [tool('slow', '', {}, () => door.pass())] });
     const first = await user.ask('initialize', {}, 0);
@@ -71,7 +71,7 @@ describe('initialize', () => {
     expect(await call).toEqual(success(1, text('done')));
   });
 
-  test('nothing needs it: ping, list and call are answered before', async () => {
+  test('ping, list and call work without it', async () => {
     const user = open();
     expect(await user.ask('ping', undefined, 1)).toEqual(success(1, {}));
     expect(await user.ask('tools/list')).toMatchObject({
@@ -82,7 +82,7 @@ describe('initialize', () => {
     );
   });
 
-  test('C10 R75 its notification has no answer, and the session stays healthy', async () => {
+  test('C10 R75 the initialized notification has no response', async () => {
     const user = open();
     expect(await user.tell('notifications/initialized')).toBeUndefined();
     expect(await user.ask('ping', undefined, 1)).toEqual(success(1, {}));
@@ -94,7 +94,7 @@ describe('messages', () => {
     expect(await open().ask('ping', undefined, id)).toEqual(success(id, {}));
   });
 
-  test.each([2.5, null, {}, [], true])('an id of %o is none: no answer, no hang', async (id) => {
+  test.each([2.5, null, {}, [], true])('a request with the id %o is a notification', async (id) => {
     const user = open();
     expect(await user.session.receive({ jsonrpc: '2.0', id, method: 'tools/list' })).toBeUndefined();
   });
@@ -125,13 +125,13 @@ describe('messages', () => {
     expect(await user.ask('ping', undefined, 2)).toEqual(success(2, {}));
   });
 
-  test('stray responses and unknown notifications have no answer', async () => {
+  test('unexpected responses and unknown notifications are ignored', async () => {
     const user = open();
     expect(await user.session.receive({ jsonrpc: '2.0', id: 1, result: {} })).toBeUndefined();
     expect(await user.tell('notifications/roots/list_changed')).toBeUndefined();
   });
 
-  test('a message that does not say jsonrpc is read all the same', async () => {
+  test('a message without jsonrpc is accepted', async () => {
     expect(await open().session.receive({ id: 1, method: 'ping' })).toEqual(success(1, {}));
   });
 });
@@ -149,23 +149,23 @@ describe('tools/list', () => {
 });
 
 describe('tools/call', () => {
-  test('R74 R129 runs the tool and wraps what it gave', async () => {
+  test('R74 R129 runs the tool and wraps its return value', async () => {
     expect(await open().ask('tools/call', { name: 'add', arguments: { a: 5, b: 3 } }, 2)).toEqual(
       success(2, text('8')),
     );
   });
 
-  test('R74 no arguments are an empty object', async () => {
+  test('R74 missing arguments are an empty object', async () => {
     const user = open({ tools: [tool('args', '', { type: 'object' }, (args: object) => args)] });
     expect(await user.ask('tools/call', { name: 'args' }, 1)).toEqual(success(1, text('{}')));
   });
 
-  test('R87 C2 C34 R90 what a handler throws is a failed result', async () => {
+  test('R87 C2 C34 R90 an exception of a handler is an error result', async () => {
     expect(await open().ask('tools/call', { name: 'boom' }, 1)).toEqual(success(1, failedResult('kaboom')));
   });
 
   test.each([[null], ['text'], [[1]], [{ a: 1 }]])(
-    'the arguments %j are refused as a failed result',
+    'the invalid arguments %j are an error result',
     async (args) => {
       expect(await open().ask('tools/call', { name: 'add', arguments: args })).toMatchObject({
         result: { isError: true, content: [{ text: expect.stringContaining('Input validation error') }] },
@@ -173,13 +173,13 @@ describe('tools/call', () => {
     },
   );
 
-  test('C2 an unknown tool is a failed result that names it', async () => {
+  test('C2 an unknown tool is an error result that names it', async () => {
     expect(await open().ask('tools/call', { name: 'nope' }, 1)).toEqual(
       success(1, failedResult("Tool 'nope' not found")),
     );
   });
 
-  test('R86 C2 or a protocol error, if the server is strict', async () => {
+  test('R86 C2 an unknown tool is a protocol error with strictProtocolErrors', async () => {
     expect(await open({ strictProtocolErrors: true }).ask('tools/call', { name: 'nope' }, 1)).toEqual(
       failure(1, -32602, "Tool 'nope' not found"),
     );
@@ -191,7 +191,7 @@ describe('tools/call', () => {
     );
   });
 
-  test('R124 calls run at once: each waits for the other to start', async () => {
+  test('R124 calls run concurrently', async () => {
     const doors = { left: gate(), right: gate() };
     const meet = tool('meet', '', { at: z.enum(['left', 'right']) }, async ({ at }) => {
       const other = at === 'left' ? 'right' : 'left';
@@ -206,7 +206,7 @@ describe('tools/call', () => {
     expect(await Promise.all(calls)).toEqual([success(0, text('left')), success(1, text('right'))]);
   });
 
-  test('R109 a hundred calls at once each get their own answer', async () => {
+  test('R109 a hundred concurrent calls get their own responses', async () => {
     const user = open();
     const calls = Array.from({ length: 100 }, (_, id) =>
       user.ask('tools/call', { name: 'add', arguments: { a: id, b: 1 } }, id),
@@ -216,7 +216,7 @@ describe('tools/call', () => {
     );
   });
 
-  test('an id in flight is refused without reaching the tool, and the first call completes', async () => {
+  test('a duplicate id is rejected without a call, and the first call completes', async () => {
     let runs = 0;
     const door = gate<string>();
     const slow = tool('slow', '', {}, () => {
@@ -236,7 +236,7 @@ describe('tools/call', () => {
     expect(await user.ask('tools/call', { name: 'slow' }, 7)).toEqual(success(7, text('done')));
   });
 
-  test('a result of 50 MB passes whole', async () => {
+  test('a result of 50 MB is delivered completely', async () => {
     const large = 'x'.repeat(50 * 1024 * 1024);
     const user = open({ tools: [tool('large', '', {}, () => large)] });
     const answer = (await user.ask('tools/call', { name: 'large' }, 1)) as unknown as {
@@ -245,7 +245,7 @@ describe('tools/call', () => {
     expect(answer.result.content[0]?.text === large).toBe(true);
   });
 
-  test('a handler’s context tells the ids of the call and the request’s _meta', async () => {
+  test('the context has the ids of the call and the _meta of the request', async () => {
     const seen: unknown[] = [];
     const spy = tool('spy', '', {}, (_args, { requestId, toolUseId, _meta, server, assigns }) => {
       seen.push({ requestId, toolUseId, _meta, server, assigns });
@@ -267,7 +267,7 @@ describe('progress', () => {
     progress(2);
   });
 
-  test.each([2, 0, 'token'])('goes out before the answer, with the token %o', async (progressToken) => {
+  test.each([2, 0, 'token'])('is sent before the response, with the token %o', async (progressToken) => {
     const user = open({ tools: [works] });
     await user.ask('tools/call', { name: 'works', _meta: { progressToken } });
     expect(user.received).toEqual([
@@ -280,7 +280,7 @@ describe('progress', () => {
     ]);
   });
 
-  test('is not sent to who did not ask for it, nor after the answer', async () => {
+  test('is not sent without a token or after the response', async () => {
     let late: (() => void) | undefined;
     const keeps = tool('keeps', '', {}, (_args, { progress }) => {
       late = () => progress(3);
@@ -300,7 +300,7 @@ describe('logging', () => {
   const levels = (user: ReturnType<typeof open>) =>
     user.received.map((it) => (it as unknown as { params: { level: string } }).params.level);
 
-  test('reaches the agent from info upwards, if the server offers it', async () => {
+  test('reaches the agent from level info, if the server has the capability', async () => {
     const user = open({ tools: [speaks], logging: true });
     await user.ask('tools/call', { name: 'speaks' });
     expect(user.received[0]).toEqual({
@@ -311,7 +311,7 @@ describe('logging', () => {
     expect(levels(user)).toEqual(LOG_LEVELS.slice(1));
   });
 
-  test('the agent chooses the level, for its session only', async () => {
+  test('the agent sets the level of its session only', async () => {
     const server = new ToolServer({ name: 'calculator', tools: [speaks], logging: true });
     const [quiet, chatty] = [1, 2].map(() => rpcUser((port) => server.open(port)));
     expect(await quiet?.ask('logging/setLevel', { level: 'alert' }, 1)).toEqual(success(1, {}));
@@ -325,7 +325,7 @@ describe('logging', () => {
     expect(levels(chatty as never)).toEqual(LOG_LEVELS);
   });
 
-  test('without the capability only the attachment’s listener hears it, and hears all', async () => {
+  test('without the capability only onLog gets it, at every level', async () => {
     const heard: string[] = [];
     const user = open({ tools: [speaks] }, { onLog: (level) => heard.push(level) });
     await user.ask('tools/call', { name: 'speaks' });
@@ -334,7 +334,7 @@ describe('logging', () => {
 });
 
 describe('cancelling', () => {
-  test('C31 ends the running tool, answers once, and the session goes on', async () => {
+  test('C31 ends the running tool, answers once, and the session continues', async () => {
     const door = gate();
     const reasons: unknown[] = [];
     const slow = tool('slow', '', {}, async (_args, { signal }) => {
@@ -358,7 +358,7 @@ describe('cancelling', () => {
     );
   });
 
-  test('a tool that does not listen is answered for at once; its late result is dropped, its id is free', async () => {
+  test('a call that ignores its signal is answered immediately; its late result is dropped', async () => {
     const doors = [gate<string>(), gate<string>()];
     let runs = 0;
     const deaf = tool('deaf', '', {}, () => doors[runs++]?.pass());
@@ -375,14 +375,14 @@ describe('cancelling', () => {
     expect(user.received).toEqual([]);
   });
 
-  test('what is unknown or finished is ignored', async () => {
+  test('cancelling an unknown or finished request has no effect', async () => {
     const user = open();
     await user.ask('tools/call', { name: 'boom' }, 1);
     for (const requestId of [1, 99, undefined, {}]) await user.tell('notifications/cancelled', { requestId });
     expect(await user.ask('ping', undefined, 2)).toEqual(success(2, {}));
   });
 
-  test('reading a resource can be cancelled too', async () => {
+  test('a resource read can be cancelled', async () => {
     const door = gate<string>();
     let signal: AbortSignal | undefined;
     const read = (ctx: { signal: AbortSignal }) => {
@@ -400,7 +400,7 @@ describe('cancelling', () => {
 });
 
 describe('closing', () => {
-  test('aborts what runs and answers it at once', async () => {
+  test('aborts running calls and answers them immediately', async () => {
     const door = gate();
     let signal: AbortSignal | undefined;
     const slow = tool('slow', '', {}, (_args, ctx) => {
@@ -416,7 +416,7 @@ describe('closing', () => {
     expect(signal?.reason).toEqual(new Error("server 'calc' is closed"));
   });
 
-  test('what comes later is refused and starts nothing', async () => {
+  test('later requests are rejected and start nothing', async () => {
     let runs = 0;
     const user = open({ tools: [tool('t', '', {}, () => runs++)] });
     user.session.close();
@@ -428,7 +428,7 @@ describe('closing', () => {
     expect(runs).toBe(0);
   });
 
-  test('nothing is sent to who has left', async () => {
+  test('nothing is sent after closing', async () => {
     const door = gate();
     const slow = tool('slow', '', {}, async (_args, { log }) => {
       await door.pass();
@@ -445,7 +445,7 @@ describe('closing', () => {
   });
 });
 
-test('R114 an observer sees each call begin and end, with its outcome', async () => {
+test('R114 an observer gets start and end of each call with its outcome', async () => {
   const seen: unknown[] = [];
   const observer: CallObserver = {
     start: ({ server, tool: name, ctx }) => {

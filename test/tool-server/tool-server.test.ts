@@ -12,7 +12,7 @@ describe('tool server', () => {
   const LIST_CHANGED = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
   const microtasks = () => new Promise((resolve) => setImmediate(resolve));
 
-  describe('what it offers', () => {
+  describe('tools of a server', () => {
     test('R104 tools come in the order of their declaration, each time', () => {
       const tools = ['zeta', 'alpha', '10', '2', 'beta'].map(named);
       const server = new ToolServer({ name: 'calc', tools });
@@ -38,14 +38,14 @@ describe('tool server', () => {
     });
   });
 
-  describe('names that meet', () => {
+  describe('conflicting names', () => {
     test.each([
       [['add', 'add'], 'server "calc" has two tools named "add": rename one'],
       [
         ['do it', 'do.it'],
         'server "calc": the tools "do it" and "do.it" both normalize to "do_it": rename one',
       ],
-    ])('%j are refused', (names, message) => {
+    ])('rejects %j', (names, message) => {
       const expected = expect.objectContaining({ code: 'duplicate-tool', message });
       expect(() => new ToolServer({ name: 'calc', tools: names.map(named) })).toThrow(expected);
       const server = new ToolServer({ name: 'calc' });
@@ -53,13 +53,13 @@ describe('tool server', () => {
       expect(server.tools).toEqual([]);
     });
 
-    test('case makes a difference', () => {
+    test('names are case-sensitive', () => {
       expect(new ToolServer({ name: 'calc', tools: [named('add'), named('Add')] }).tools).toHaveLength(2);
     });
   });
 
   describe('changes', () => {
-    test('R79 every open session is told once of all changes made in one go', async () => {
+    test('R79 every open session gets one notification for the changes of one tick', async () => {
       const server = new ToolServer({ name: 'calc', tools: [named('old')] });
       const users = [1, 2].map(() => rpcUser((port) => server.open(port)));
       const gone = rpcUser((port) => server.open(port));
@@ -76,7 +76,7 @@ describe('tool server', () => {
       expect(users[0]?.received).toEqual([LIST_CHANGED, LIST_CHANGED]);
     });
 
-    test('a bad tool among several adds none and tells nobody', async () => {
+    test('an invalid tool adds none and sends no notification', async () => {
       const server = new ToolServer({ name: 'calc', tools: [named('old')] });
       const user = rpcUser((port) => server.open(port));
       const bad = tool('bad', '', { type: 'string' }, () => 1);
@@ -87,7 +87,7 @@ describe('tool server', () => {
       expect(user.received).toEqual([]);
     });
 
-    test('a tool that is removed while it runs goes on', async () => {
+    test('a running call of a removed tool continues', async () => {
       const door = gate<string>();
       const server = new ToolServer({ name: 'calc', tools: [tool('slow', '', {}, () => door.pass())] });
       const call = server.call('slow');
@@ -98,7 +98,7 @@ describe('tool server', () => {
       await expect(server.call('slow')).rejects.toMatchObject({ code: 'unknown-tool' });
     });
 
-    test('what is not there cannot be removed', () => {
+    test('removing an unknown tool is an error', () => {
       const server = new ToolServer({ name: 'calc', tools: [named('a'), named('b')] });
       expect(() => server.remove('c')).toThrow(
         expect.objectContaining({
@@ -113,13 +113,13 @@ describe('tool server', () => {
     const add = tool('add', 'Adds', { a: z.number(), b: z.number().default(3) }, ({ a, b }) => a + b);
     const server = new ToolServer({ name: 'calc', tools: [add] });
 
-    test('R119 R129 checks, runs and wraps: 5 + 3 is the text 8', async () => {
+    test('R119 R129 validates, runs and wraps: 5 + 3 is the text 8', async () => {
       expect(await server.call('add', { a: 5 })).toEqual(text('8'));
       expect(await server.call('add', { a: 'x' })).toMatchObject({ isError: true });
       expect(await server.call('add')).toMatchObject({ isError: true });
     });
 
-    test('an unknown tool names those there are', async () => {
+    test('the error of an unknown tool lists the known ones', async () => {
       await expect(server.call('sub')).rejects.toMatchObject({
         code: 'unknown-tool',
         message: 'server "calc" has no tool "sub"; it has "add"',
@@ -129,7 +129,7 @@ describe('tool server', () => {
       });
     });
 
-    test('carries state, ids and listeners', async () => {
+    test('accepts state, ids and listeners', async () => {
       const told: unknown[] = [];
       const spy = tool('spy', '', {}, (_args, ctx) => {
         ctx.progress(1);
@@ -160,7 +160,7 @@ describe('tool server', () => {
       expect(told).toEqual([{ progress: 1 }, ['info', 'hello']]);
     });
 
-    test('its signal reaches the handler; a call that is already taken back never begins', async () => {
+    test('the signal reaches the handler; an already aborted call does not start', async () => {
       const door = gate();
       const waits = tool('waits', '', {}, async (_args, { signal }) => {
         await door.pass();
@@ -202,7 +202,7 @@ describe('tool server', () => {
       );
     });
 
-    test('closing one session leaves the others; closing the server ends all, and it can be used again', async () => {
+    test('closing one session keeps the others; closing the server ends all, and it can be used again', async () => {
       const server = new ToolServer({ name: 'calc', tools: [whoami] });
       const [one, other] = [1, 2].map(() => rpcUser((port) => server.open(port)));
       one?.session.close();
@@ -240,7 +240,7 @@ describe('server options', () => {
     [{ name: 'calc', strictProtocolErrors: false, emptyStubs: true, logging: true }],
     [{ name: 'calc', tools: undefined, tool: undefined, timeout: undefined }],
     [{ name: 'calc', resources: [{ uri: 'a://b', name: 'b', read }], prompts: [{ name: 'p', get: read }] }],
-  ])('what a server may be made with: case %#', (options) => {
+  ])('accepts valid options: case %#', (options) => {
     expect(() => checkServerOptions(options as never)).not.toThrow();
   });
 
@@ -285,7 +285,7 @@ describe('server options', () => {
       'server "calc": prompts[0] needs "name", a string',
     ],
     [{ name: 'calc', prompts: [{ name: 'p' }] }, 'server "calc": prompts[0] needs "get", a function'],
-  ])('what a server may not be made with: case %#', (options, message) => {
+  ])('rejects invalid options: case %#', (options, message) => {
     expect(() => checkServerOptions(options as never)).toThrow(
       expect.objectContaining({ code: 'bad-server', message }),
     );

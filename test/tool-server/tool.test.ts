@@ -18,7 +18,7 @@ describe('tool', () => {
   const nothing = () => undefined;
   const EMPTY = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: {} };
 
-  test('C35 a definition is a plain value, and its handler can be called by itself', async () => {
+  test('C35 a definition is a plain value, and its handler can be called directly', async () => {
     const handler = async ({ a, b }: { a: number; b: number }) => a + b;
     const schema = { a: z.number(), b: z.number() };
     const add = tool('add', 'Adds', schema, handler, { title: 'Adder' });
@@ -41,14 +41,14 @@ describe('tool', () => {
     });
   });
 
-  test('R73 a bare tool is listed with nothing it does not have, byte for byte', () => {
+  test('R73 a minimal tool is listed without absent members, byte for byte', () => {
     const add = tool('add', 'Adds', { a: z.number(), b: z.number().describe('second') }, nothing);
     expect(JSON.stringify(list(add))).toBe(
       '{"name":"add","description":"Adds","inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"type":"number"},"b":{"type":"number","description":"second"}},"required":["a","b"]},"execution":{"taskSupport":"forbidden"}}',
     );
   });
 
-  test('every member a tool can have is listed in the incumbent’s order', () => {
+  test('all members are listed in the official order', () => {
     const full = tool('t', 'd', {}, nothing, {
       title: 'T',
       annotations: { readOnlyHint: true },
@@ -99,7 +99,7 @@ describe('tool', () => {
     [{}],
     [{ readOnlyHint: true }],
     [{ title: 'T', destructiveHint: false, idempotentHint: true, openWorldHint: false }],
-  ])('annotations are listed with just the hints given: %j', (annotations) => {
+  ])('annotations are listed with the given hints only: %j', (annotations) => {
     expect(list(tool('t', 'd', {}, nothing, { annotations })).annotations).toEqual(annotations);
   });
 
@@ -171,14 +171,14 @@ describe('tool', () => {
       ['t', 'd', {}, nothing, { maxResultSizeChars: -1 }],
       'tool "t": maxResultSizeChars must be above 0',
     ],
-  ])('%s is refused as bad-tool when it is defined', (_name, args, message) => {
+  ])('%s is rejected as bad-tool by tool()', (_name, args, message) => {
     expect(() => (tool as unknown as (...all: unknown[]) => void)(...args)).toThrow(
       expect.objectContaining({ code: 'bad-tool', message: expect.stringContaining(message) }),
     );
   });
 
   test.each([[{ name: 't' }], [undefined], [null], [nothing], [[]]])(
-    'a definition written by hand is checked too: case %#',
+    'a hand-written definition is validated too: case %#',
     (definition) => {
       expect(() => compileTool(definition as unknown as AnyTool, { alwaysLoad: false })).toThrow(
         expect.objectContaining({ code: 'bad-tool' }),
@@ -186,12 +186,12 @@ describe('tool', () => {
     },
   );
 
-  test('a definition written by hand may carry members of its own', () => {
+  test('a hand-written definition may have additional members', () => {
     const own = { name: 't', description: 'd', inputSchema: {}, handler: nothing, owner: 'me' };
     expect(list(own)).not.toHaveProperty('owner');
   });
 
-  test('an extra that is undefined is as good as none', () => {
+  test('an undefined extra counts as not given', () => {
     const extras = { timeout: undefined } as object;
     expect(tool('t', 'd', {}, nothing, extras).name).toBe('t');
   });
@@ -202,7 +202,7 @@ describe('tool', () => {
       tool('t', 'd', {}, nothing, { outputSchema: { type: 'string' } }),
       'tool "t", output: the schema describes "string"',
     ],
-  ])('a bad schema names the tool and the side: case %#', (definition, message) => {
+  ])('the error of an invalid schema names tool and schema: case %#', (definition, message) => {
     expect(() => compileTool(definition, { alwaysLoad: false })).toThrow(
       expect.objectContaining({ code: 'bad-schema', message: expect.stringContaining(message) }),
     );
@@ -226,7 +226,7 @@ describe('run', () => {
     return runTool(compileTool(definition, { alwaysLoad: false }), {}, ctx);
   }
 
-  test('C23 R102 a handler gets the checked arguments and the context, whatever its arity', async () => {
+  test('C23 R102 a handler gets the validated arguments and the context', async () => {
     const ctx = context();
     const seen: unknown[][] = [];
     const schema = { a: z.number().default(5) };
@@ -245,7 +245,7 @@ describe('run', () => {
     ]);
   });
 
-  test('the handler does not run for arguments that do not fit', async () => {
+  test('the handler does not run for invalid arguments', async () => {
     const handler = vi.fn();
     const compiled = compileTool(tool('add', '', { a: z.number() }, handler), { alwaysLoad: false });
     const result = await runTool(compiled, { a: 'x' }, context());
@@ -314,11 +314,11 @@ describe('run', () => {
       }),
       'trap',
     ],
-  ])('what a handler throws is a failed result: %s', async (_name, handler, message) => {
+  ])('an exception of a handler is an error result: %s', async (_name, handler, message) => {
     expect(await run(handler)).toEqual(failedResult(message));
   });
 
-  test('a faulty JSON Schema fails the call, not the listing', async () => {
+  test('an invalid JSON Schema fails the call, not the listing', async () => {
     const definition = tool('t', '', { type: 'object', properties: { n: { type: 'nonsense' } } }, () => 1);
     const result = await runTool(compileTool(definition, { alwaysLoad: false }), {}, context());
     expect(result).toMatchObject({
@@ -327,7 +327,7 @@ describe('run', () => {
     });
   });
 
-  test('a check that rejects is a failed result', async () => {
+  test('a rejecting validation is an error result', async () => {
     const shape = { n: z.number().refine(() => Promise.reject(new Error('database is down'))) };
     const compiled = compileTool(
       tool('t', '', shape, () => 1),
@@ -336,7 +336,7 @@ describe('run', () => {
     expect(await runTool(compiled, { n: 1 }, context())).toEqual(failedResult('database is down'));
   });
 
-  test('a call taken back while its arguments are checked never begins', async () => {
+  test('a call cancelled during validation does not start', async () => {
     const handler = vi.fn();
     const door = gate<boolean>();
     const shape = { n: z.number().refine(() => door.pass()) };
@@ -353,7 +353,7 @@ describe('run', () => {
   describe('an output schema', () => {
     const outputSchema = { n: z.number() };
 
-    test('an object that fits is also structured content', async () => {
+    test('a valid object is also structured content', async () => {
       expect(await run(() => ({ n: 1 }), { outputSchema })).toEqual({
         ...text('{"n":1}'),
         structuredContent: { n: 1 },
@@ -366,7 +366,7 @@ describe('run', () => {
       ['a list', [1]],
       ['nothing', undefined],
       ['a result without structured content', text('x')],
-    ])('%s is a failed result', async (_name, value) => {
+    ])('%s is an error result', async (_name, value) => {
       expect(await run(() => value, { outputSchema })).toEqual(
         failedResult(
           expect.stringContaining(
@@ -376,7 +376,7 @@ describe('run', () => {
       );
     });
 
-    test('a failure needs no structured content', async () => {
+    test('an error result needs no structured content', async () => {
       expect(await run(() => new Error('no'), { outputSchema })).toEqual(failedResult('no'));
     });
   });
@@ -385,7 +385,7 @@ describe('run', () => {
     beforeEach(() => vi.useFakeTimers());
     afterEach(() => vi.useRealTimers());
 
-    test('a call that takes longer is a failed result, and its signal aborts', async () => {
+    test('a call that exceeds it is an error result, and its signal aborts', async () => {
       const ctx = context();
       const running = run(
         (_args: never, { signal }: { signal: AbortSignal }) => {
@@ -403,7 +403,7 @@ describe('run', () => {
       expect(ctx.signal.reason).toEqual(new Error("Tool 't' did not finish within 1000 ms"));
     });
 
-    test('a handler that does not listen is ended all the same, and its late failure is nobody’s', async () => {
+    test('a handler that ignores the signal is ended too, and its late error is ignored', async () => {
       const late = Promise.withResolvers<never>();
       const running = run(() => late.promise, { timeoutMs: 10 });
       await vi.advanceTimersByTimeAsync(10);
@@ -412,17 +412,20 @@ describe('run', () => {
       await vi.advanceTimersByTimeAsync(0);
     });
 
-    test('a call that is in time leaves no timer behind', async () => {
+    test('a call within the limit leaves no timer', async () => {
       expect(await run(async () => 'done', { timeoutMs: 1_000 })).toEqual(text('done'));
       expect(vi.getTimerCount()).toBe(0);
     });
 
-    test.each([Infinity, 2 ** 40])('a limit of %d ms does not end the call at once', async (timeoutMs) => {
-      const door = gate<string>();
-      const running = run(() => door.pass(), { timeoutMs });
-      await vi.advanceTimersByTimeAsync(100_000_000);
-      door.open('after 28 hours');
-      expect(await running).toEqual(text('after 28 hours'));
-    });
+    test.each([Infinity, 2 ** 40])(
+      'a limit of %d ms does not end the call immediately',
+      async (timeoutMs) => {
+        const door = gate<string>();
+        const running = run(() => door.pass(), { timeoutMs });
+        await vi.advanceTimersByTimeAsync(100_000_000);
+        door.open('after 28 hours');
+        expect(await running).toEqual(text('after 28 hours'));
+      },
+    );
   });
 });

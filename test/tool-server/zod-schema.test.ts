@@ -18,13 +18,13 @@ describe('zod shape', () => {
     ['coerced and transformed', { c: z.coerce.number(), t: z.string().transform((it) => it.length) }],
   ];
 
-  test.each(shapes)('R81 zod 4, %s: listed as the incumbent lists it, byte for byte', (_name, shape) => {
+  test.each(shapes)('R81 zod 4, %s: the listing equals the official one byte for byte', (_name, shape) => {
     expect(JSON.stringify(compileZodShape(shape as RawShape, 'input').json)).toBe(
       JSON.stringify(z.toJSONSchema(z.object(shape), { target: 'draft-7', io: 'input' })),
     );
   });
 
-  test('R81 zod 3: listed as the incumbent lists it, byte for byte', () => {
+  test('R81 zod 3: the listing equals the official one byte for byte', () => {
     const shape = {
       s: z3.string(),
       u: z3.union([z3.string(), z3.number()]),
@@ -49,7 +49,7 @@ describe('zod shape', () => {
     });
   });
 
-  test('a refusal is the list of issues, as the incumbent tells it', async () => {
+  test('a validation error lists the issues in the official format', async () => {
     expect(await compileZodShape({ a: z.number() }, 'input').check({ a: 'x' })).toEqual({
       ok: false,
       message: JSON.stringify(
@@ -75,7 +75,7 @@ describe('zod shape', () => {
       expect(await compiled.check({})).toEqual({ ok: true, value: { n: 1 } });
     });
 
-    test('its asynchronous refinements are waited for', async () => {
+    test('awaits its asynchronous refinements', async () => {
       const shape = { n: otherCopy.number().refine(async (n) => n > 0, 'not positive') };
       const { check } = compileZodShape(shape as unknown as RawShape, 'input');
       expect(await check({ n: 1 })).toEqual({ ok: true, value: { n: 1 } });
@@ -83,7 +83,7 @@ describe('zod shape', () => {
     });
   });
 
-  test('a refinement runs once for each check', async () => {
+  test('a refinement runs once per validation', async () => {
     let runs = 0;
     const shape = { n: z.number().refine(async () => ++runs) };
     await compileZodShape(shape, 'input').check({ n: 1 });
@@ -110,7 +110,7 @@ describe('zod sync', () => {
     },
   });
 
-  describe('zod’s own parts are surely synchronous', () => {
+  describe("schemas of zod's own parts are synchronous", () => {
     test.each<[string, z.ZodType]>([
       ['primitives', z.object({ s: z.string(), n: z.number(), b: z.boolean(), u: z.unknown() })],
       [
@@ -127,7 +127,7 @@ describe('zod sync', () => {
     ])('%s', (_, schema) => expect(isSurelySync(schema)).toBe(true));
   });
 
-  describe('whatever may run somebody’s code is not', () => {
+  describe('schemas with custom functions may be asynchronous', () => {
     test.each<[string, unknown]>([
       ['a refinement', z.object({ s: z.string().refine(async () => true) })],
       ['a refinement of the whole', z.object({}).refine(() => true)],

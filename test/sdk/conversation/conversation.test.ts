@@ -37,7 +37,7 @@ describe('conversation', () => {
     );
   };
 
-  test('what the agent is started with: arguments, directory, environment (R28, R34)', async () => {
+  test('starts the agent with arguments, directory and environment (R28, R34)', async () => {
     const agent = scriptAgent(turn());
     const deps = fakeDeps({ INHERITED: '1', CLAUDECODE: 'x' });
     const options: Options = {
@@ -59,7 +59,7 @@ describe('conversation', () => {
     ]);
   });
 
-  test('in-process servers are named on the command line only on demand (C28)', async () => {
+  test('in-process servers are on the command line only on request (C28)', async () => {
     const launched = async (options: Options) =>
       (await playThrough(turn(), options)).script.launch?.argv.slice(5);
     const mcpServers = { calc: createSdkMcpServer({ name: 'own' }) };
@@ -70,7 +70,7 @@ describe('conversation', () => {
     ]);
   });
 
-  test('manifests go with initialize, unless the environment turns them off (C29)', async () => {
+  test('manifests are sent with initialize, unless the environment disables them (C29)', async () => {
     const mcpServers = { calc: serverOf(() => 1) };
     const { script } = await playThrough(turn(), { mcpServers });
     const initialize = script.agent.sent[0]?.request as Frame;
@@ -85,7 +85,7 @@ describe('conversation', () => {
     });
   });
 
-  test('a server built right before the query is told whole: no change of it is announced', async () => {
+  test('a server built right before the query is sent complete, without a change notification', async () => {
     const mcpServers = { calc: toolServer('calc').tool('t', 'T', { type: 'object' }, () => 1) };
     const { script } = await playThrough(turn(), { mcpServers });
     expect(script.agent.sent.map((frame) => frame.type)).toEqual(['control_request', 'user']);
@@ -108,7 +108,7 @@ describe('conversation', () => {
     );
   });
 
-  test('the old words for a tool call are understood too (C4, R44, R46)', async () => {
+  test('the older names of a tool call are accepted too (C4, R44, R46)', async () => {
     const calc = serverOf(() => 'old');
     await playThrough(
       turn(async (agent) => {
@@ -121,7 +121,7 @@ describe('conversation', () => {
     );
   });
 
-  test('calls run at once: each of these waits for the other to start (R109, C20)', async () => {
+  test('calls run concurrently (R109, C20)', async () => {
     const [first, second] = [gate(), gate()];
     const calc = serverOf(async ({ n }) => {
       if (n === 1) {
@@ -171,7 +171,7 @@ describe('conversation', () => {
     expect(shared.instance.isConnected()).toBe(false);
   });
 
-  test('what a server says by itself reaches the agent: progress, and a list that changed (R79)', async () => {
+  test('notifications of a server reach the agent: progress and list changes (R79)', async () => {
     const calc = serverOf((_, ctx) => {
       ctx.progress(1, { total: 2 });
       return 'done';
@@ -201,7 +201,7 @@ describe('conversation', () => {
     );
   });
 
-  test('a result that cannot be written becomes a failed one; the conversation goes on (R90)', async () => {
+  test('a result that is not serializable becomes an error result; the conversation continues (R90)', async () => {
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
     const calc = serverOf(({ bad }) => (bad ? { content: [], structuredContent: cyclic } : 'fine'));
@@ -218,7 +218,7 @@ describe('conversation', () => {
     );
   });
 
-  test('a call the agent takes back is aborted and answered once, as cancelled (C31)', async () => {
+  test('a call cancelled by the agent is aborted and answered once (C31)', async () => {
     const started = gate();
     const aborted = Promise.withResolvers<unknown>();
     const calc = serverOf(async (_, { signal }) => {
@@ -391,15 +391,18 @@ describe('conversation', () => {
       { subtype: 'frobnicate' },
       'Unsupported control request subtype: frobnicate',
     ],
-  ])('%s is answered with a failure, and the conversation goes on', async (_, options, request, message) => {
-    await playThrough(
-      turn(async (agent) => {
-        await expect(agent.ask(request as Frame & { subtype: string })).rejects.toThrow(message);
-        await fence(agent);
-      }),
-      options,
-    );
-  });
+  ])(
+    '%s is answered with a failure, and the conversation continues',
+    async (_, options, request, message) => {
+      await playThrough(
+        turn(async (agent) => {
+          await expect(agent.ask(request as Frame & { subtype: string })).rejects.toThrow(message);
+          await fence(agent);
+        }),
+        options,
+      );
+    },
+  );
 
   test.each<[string, (waits: (signal: AbortSignal) => Promise<never>) => Options, Frame]>([
     [
@@ -417,7 +420,7 @@ describe('conversation', () => {
       (waits) => ({ onElicitation: (_, { signal }) => waits(signal) }),
       { subtype: 'elicitation' },
     ],
-  ])('%s the agent takes back is aborted and gets no answer (C31)', async (_, options, request) => {
+  ])('%s cancelled by the agent is aborted and gets no response (C31)', async (_, options, request) => {
     const started = Promise.withResolvers<void>();
     let isAborted = false;
     const waits = (signal: AbortSignal): Promise<never> => {
@@ -443,7 +446,7 @@ describe('conversation', () => {
     expect(JSON.stringify(script.agent.sent)).not.toContain('ask-1');
   });
 
-  test('null means that somebody else answers: no reply is sent', async () => {
+  test('null sends no response', async () => {
     const { script } = await playThrough(
       turn(async (agent) => {
         agent.agent.emit(asks('ask-1', { subtype: 'can_use_tool', tool_name: 'T' }));
@@ -454,7 +457,7 @@ describe('conversation', () => {
     expect(JSON.stringify(script.agent.sent)).not.toContain('ask-1');
   });
 
-  test('setMcpServers: a new server serves at once, one not named again is gone when the agent has agreed', async () => {
+  test('setMcpServers: a new server is available immediately, a removed one until the agent has agreed', async () => {
     const [early, late] = [serverOf(() => 'early'), serverOf(() => 'late')];
     const replaced = gate();
     const { query, played } = playQuery(
@@ -480,7 +483,7 @@ describe('conversation', () => {
     await played;
   });
 
-  test('setMcpServers that the agent refuses leaves everything as it was', async () => {
+  test('a rejected setMcpServers changes nothing', async () => {
     const [early, late] = [serverOf(() => 'early'), serverOf(() => 'late')];
     const refused = gate();
     const { query, played } = playQuery(
@@ -499,7 +502,7 @@ describe('conversation', () => {
     expect([early.instance.isConnected(), late.instance.isConnected()]).toEqual([false, false]);
   });
 
-  test('reinitialize() sends the same again without manifests, and serves what the agent still waits for', async () => {
+  test('reinitialize() sends the request again without manifests and serves pending requests', async () => {
     const asked: unknown[] = [];
     const { query, script, played } = playQuery(
       turn(async ({ agent }) => {
@@ -563,7 +566,7 @@ describe('conversation', () => {
     [true, false],
     [false, true],
     [undefined, true],
-  ])('a hook that must block needs an agent that can (told %s)', async (told, isRefused) => {
+  ])('onFailure "block" requires an agent that supports it (reported as %s)', async (told, isRefused) => {
     const play = async (agent: AgentScript) => {
       await agent.start(told === undefined ? {} : { hook_on_failure_supported: told });
       if (isRefused) return;
@@ -640,7 +643,7 @@ describe('conversation', () => {
         throw new Error('mine');
       },
     ],
-  ])('an onToolUse that %s is warned about and disturbs nothing', async (_, onToolUse) => {
+  ])('an onToolUse that %s produces a warning and affects nothing else', async (_, onToolUse) => {
     const { messages, world: deps } = await playThrough(
       turn(async ({ agent }) => {
         agent.emit({
@@ -660,7 +663,7 @@ describe('conversation', () => {
     ]);
   });
 
-  test('an agent that dies fails everything that waits, at once, with its last words', async () => {
+  test('an agent that exits rejects everything pending with its stderr', async () => {
     const started = gate();
     const aborted = Promise.withResolvers<void>();
     const calc = serverOf(async (_, { signal }) => {
@@ -691,7 +694,7 @@ describe('conversation', () => {
     await played;
   });
 
-  test('an agent that dies before it is initialised fails the loop and initialize with the same words', async () => {
+  test('an agent that exits before initialize rejects the loop and initialize with the same error', async () => {
     const { query } = playQuery(async (agent) => {
       await agent.agent.take();
       agent.agent.leave(new ProcessExitError(3, null, []));
@@ -701,7 +704,7 @@ describe('conversation', () => {
     await expect(collect(query)).rejects.toMatchObject(death);
   });
 
-  test('an exit after a failed result is told by that result; a new turn forgets it', async () => {
+  test('an exit after an error result reports that result, until a new turn', async () => {
     const failing = playQuery(
       turn(async (agent) => {
         agent.result('', {
@@ -742,7 +745,7 @@ describe('conversation', () => {
     ['1000', 60_000],
     ['nonsense', 60_000],
     ['90000', 90_000],
-  ])('initialize may take as long as the environment says (%j), a minute at least', async (override, ms) => {
+  ])('the environment sets the time limit of initialize (%j), at least a minute', async (override, ms) => {
     vi.useFakeTimers();
     try {
       const agent = scriptAgent(async (it) => void (await it.agent.take()));
@@ -802,7 +805,7 @@ describe('conversation', () => {
     expect(deps.printed).toEqual([]);
   });
 
-  test('options are checked and warned about before anything is started', async () => {
+  test('options are validated before anything is started', async () => {
     const { query } = createQuery(fakeDeps());
     expect(() => query({ prompt: 'x', options: { maxTurns: -1 } })).toThrow('options.maxTurns');
     expect(() => query({ prompt: 'x', options: { mcpServers: { x: {} as never } } })).toThrow(
@@ -812,7 +815,7 @@ describe('conversation', () => {
     expect(deps.warnings.map((it) => it.code)).toEqual(['TOOLPLANE_MCP_CONFIG_DEPRECATED']);
   });
 
-  test('a query that cannot open its link leaves no session behind', async () => {
+  test('a failed link leaves no session behind', async () => {
     const server = serverOf(() => 1);
     const { query } = createQuery(fakeDeps());
     expect(() => query({ prompt: 'x', options: { mcpServers: { server } } })).toThrow(
@@ -821,7 +824,7 @@ describe('conversation', () => {
     expect(server.instance.isConnected()).toBe(false);
   });
 
-  test('a factory that fails takes the sessions opened before it along', () => {
+  test('a failing factory closes the sessions opened before it', () => {
     const server = serverOf(() => 1);
     const broken = () => {
       throw new Error('no server today');
@@ -848,7 +851,7 @@ describe('conversation', () => {
       },
       'it sent a result',
     ],
-  ])('an agent that ends before it %s is a failure, though it ended well', async (_, play, before) => {
+  ])('an agent that exits with code 0 before it %s is an error', async (_, play, before) => {
     const { link } = scriptAgent(play);
     const { query } = createQuery(fakeDeps());
     await expect(collect(query({ prompt: 'x', options: { link } }))).rejects.toMatchObject({
@@ -857,7 +860,7 @@ describe('conversation', () => {
     });
   });
 
-  test('two changes of the servers at once are made one after the other', async () => {
+  test('concurrent changes of the servers are applied in order', async () => {
     const set: string[][] = [];
     const { query, played } = playQuery(
       turn(async (agent) => {
@@ -878,8 +881,8 @@ describe('conversation', () => {
   });
 });
 
-describe('guarded', () => {
-  test('a listener gets what it is told', () => {
+describe('guarded listeners', () => {
+  test('passes arguments to the listener', () => {
     const told: unknown[] = [];
     const listener = guarded(
       'onToolUse',
@@ -910,7 +913,7 @@ describe('guarded', () => {
         throw 'mine';
       },
     ],
-  ])('one that %s is warned about, and whoever tells it goes on', async (_, listener) => {
+  ])('a listener that %s produces a warning only', async (_, listener) => {
     const warned = Promise.withResolvers<unknown>();
     guarded('stderr', listener, warned.resolve)('text');
     expect(await warned.promise).toEqual({

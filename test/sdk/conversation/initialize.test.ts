@@ -94,7 +94,7 @@ describe('initialize', () => {
     expect(buildInitialize(options, undefined, splitServers(), NONE)).toEqual(body);
   });
 
-  test('in-process servers by their keys, in order, whatever their own names are (R61, R127, C24)', () => {
+  test('lists in-process servers by key, in order (R61, R127, C24)', () => {
     const one = createSdkMcpServer({ name: 'own name', timeout: 5 });
     const servers = splitServers({
       b: one,
@@ -117,12 +117,12 @@ describe('initialize', () => {
     });
   });
 
-  test('without in-process servers nothing is said of them', () => {
+  test('omits the members without in-process servers', () => {
     const servers = splitServers({ st: { command: 'x' } });
     expect(buildInitialize({}, { Stop: [] }, servers, NONE)).toEqual({ ...PLAIN, hooks: { Stop: [] } });
   });
 
-  test('the members stand in one order, whatever the order of the options', () => {
+  test('the order of members does not depend on the options', () => {
     const options: Options = {
       pluginDelivery: 'initialize',
       plugins: [{ type: 'local', path: '/p' }],
@@ -204,7 +204,7 @@ describe('manifest', () => {
     close() {},
   };
 
-  test('a server of our own tells its handshake without being asked (C29)', async () => {
+  test('a Toolplane server provides its manifest without requests (C29)', async () => {
     const server = createSdkMcpServer({
       name: 'calc',
       version: '1.2.3',
@@ -231,7 +231,7 @@ describe('manifest', () => {
     });
   });
 
-  test('a foreign server is asked as an agent would ask it', async () => {
+  test('a foreign server gets the requests of an agent', async () => {
     const asked = session({ initialize: INFO, 'tools/list': LISTED });
     expect(await makeManifest(FOREIGN, asked)).toEqual({ initializeResult: INFO, toolsListResult: LISTED });
     expect(asked.received.map((it) => 'method' in it && it.method)).toEqual([

@@ -30,18 +30,18 @@ describe('open link', () => {
     ['/a/cli.cts', {}, 'node', ['/a/cli.cts', '--verbose']],
     ['/a/cli.mtsx', {}, '/a/cli.mtsx', ['--verbose']],
     ['/a/cli.exe', { executableArgs: ['-x'] }, '/a/cli.exe', ['-x', '--verbose']],
-  ])('%s with %o is run as %s', (path, options, command, args) => {
+  ])('%s with %o runs %s', (path, options, command, args) => {
     expect(commandFor(path, options, ['--verbose'])).toEqual({ command, args });
   });
 
-  test('a link that is given is used, with what an agent would be started with', () => {
+  test('uses a given link with the launch parameters', () => {
     const script = new AgentScript();
     const link = open({ ...script.options, pathToClaudeCodeExecutable: '/ignored' });
     const { flags, ...place } = launch;
     expect([link, script.launch]).toEqual([script.agent.link, { argv: launchArgv(flags), ...place }]);
   });
 
-  test('without an agent the default one is asked for', () => {
+  test('without an agent the default one is used', () => {
     const script = new AgentScript();
     const asked: unknown[] = [];
     const options: Options = { model: 'm' };
@@ -64,7 +64,7 @@ describe('open link', () => {
     ['fixtures/../nowhere.sh', HERE],
     ['nowhere.mjs', HERE],
     ['./nowhere', undefined],
-  ])('%s, which does not exist in %s, is refused by name, before anything is started', (path, cwd) => {
+  ])('%s, which does not exist in %s, is rejected before anything is started', (path, cwd) => {
     const options: Options = { pathToClaudeCodeExecutable: path };
     expect(() => openLink(options, { ...launch, cwd }, none, { onNoise: () => {} })).toThrow(
       expect.objectContaining({
@@ -88,7 +88,7 @@ describe('open link', () => {
     }
   });
 
-  test('what the agent says on stderr and beside the protocol goes to who was named', async () => {
+  test('stderr and noise of the agent go to the listeners', async () => {
     const heard: string[] = [];
     const talk = "console.error('on stderr'); console.log('no frame')";
     const options: Options = {
@@ -104,7 +104,7 @@ describe('open link', () => {
     expect(heard.sort()).toEqual(['noise: no frame', 'stderr: on stderr\n']);
   });
 
-  test('a cwd that does not exist is told apart from it', () => {
+  test('a missing cwd has its own error', () => {
     const options: Options = { pathToClaudeCodeExecutable: process.execPath };
     expect(() => openLink(options, { ...launch, cwd: '/nowhere' }, none, { onNoise: () => {} })).toThrow(
       expect.objectContaining({
@@ -117,7 +117,7 @@ describe('open link', () => {
   test.each([
     [{}, 'claude'],
     [{ pathToClaudeCodeExecutable: '/elsewhere/agent' }, '/elsewhere/agent'],
-  ])('a spawner of the user’s gets the whole command (%o)', (options, command) => {
+  ])('a custom spawner gets the complete command (%o)', (options, command) => {
     const requests: SpawnRequest[] = [];
     const spawn = (request: SpawnRequest): never => {
       requests.push(request);
@@ -139,7 +139,7 @@ describe('exit reason', () => {
     ['its errors, blank and odd ones left out', { ...failed, errors: ['', ' ', null, 7, 'two'] }, 'two'],
     ['its text', { ...failed, errors: [], result: 'the text' }, 'the text'],
     ['its kind', { ...failed, errors: 'x', result: '' }, 'error_during_execution'],
-  ])('an exit after a failed result is told by %s, not by its code', (_, result, said) => {
+  ])('an exit after an error result reports %s instead of the exit code', (_, result, said) => {
     const told = explainExit(exit, result as Record<string, unknown>) as SdkError;
     expect(told).toBeInstanceOf(SdkError);
     expect({ code: told.code, message: told.message, cause: told.cause }).toEqual({
@@ -152,11 +152,11 @@ describe('exit reason', () => {
   test.each<[string, Record<string, unknown> | undefined]>([
     ['no result', undefined],
     ['a good result', { type: 'result', is_error: false, result: 'fine' }],
-  ])('an exit after %s keeps its own words', (_, result) => {
+  ])('an exit after %s keeps its error', (_, result) => {
     expect(explainExit(exit, result)).toBe(exit);
   });
 
-  test('what is no exit keeps its type', () => {
+  test('other errors are unchanged', () => {
     const cause = new TypeError('x');
     expect(explainExit(cause, failed)).toBe(cause);
   });

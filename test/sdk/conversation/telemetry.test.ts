@@ -93,7 +93,7 @@ function calc() {
   });
 }
 
-test('a span and a count for every call this process runs: name, server, outcome, and nothing of its data (R114)', async () => {
+test('a span and a metric for every call in this process, with name, server and outcome and without data (R114)', async () => {
   const inside: unknown[] = [];
   await playThrough(
     turn(async (agent) => {
@@ -155,7 +155,7 @@ test('a span and a count for every call this process runs: name, server, outcome
   );
 });
 
-test('the parent is the trace the agent names in the call', async () => {
+test('the parent is the trace context of the call', async () => {
   await playThrough(
     turn(async (agent) => {
       const params = { name: 'good', _meta: { traceparent: `00-${TRACE}-${SPAN}-01` } };
@@ -167,7 +167,7 @@ test('the parent is the trace the agent names in the call', async () => {
   expect([span?.spanContext().traceId, span?.parentSpanContext?.spanId]).toEqual([TRACE, SPAN]);
 });
 
-test('tools the agent runs elsewhere have a span too, those of this process not twice', async () => {
+test('tools outside this process have a span too, tools of this process only one', async () => {
   await playThrough(
     turn(async (agent) => {
       const use = (id: string, name: string) => ({ type: 'tool_use', id, name, input: { text: SECRET } });
@@ -213,7 +213,7 @@ test('an agent is started inside the active trace, unless its environment names 
   expect(started).toEqual({ expected: started.inherited, inherited: started.expected, own: 'mine' });
 });
 
-test('without a registered provider there is none, and nothing is loaded', async () => {
+test('without a registered provider nothing is loaded', async () => {
   for (const api of [context, propagation, trace, metrics]) api.disable();
   const program = `
     const { query, createSdkMcpServer } = await import(${JSON.stringify(source('../../../src/entry/index.ts'))});
@@ -229,7 +229,7 @@ test('without a registered provider there is none, and nothing is loaded', async
   expect(JSON.parse(stdout)).toEqual({ loaded: [], traced: null });
 });
 
-test('with one it is there', () => {
+test('with a registered provider telemetry is active', () => {
   expect(openTelemetry('1')).toBeDefined();
 });
 

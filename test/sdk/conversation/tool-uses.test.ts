@@ -31,7 +31,7 @@ function follow(...messages: Frame[]): unknown[] {
   return told;
 }
 
-test('a use is told when it starts and, with its result, when it ends, whoever ran it (R59)', () => {
+test('a tool use is reported at its start and with its result (R59)', () => {
   expect(
     follow(
       assistant([{ type: 'text', text: 'x' }, use('1')], 'toolu_0'),
@@ -53,7 +53,7 @@ test('a use is told when it starts and, with its result, when it ends, whoever r
   ]);
 });
 
-test('uses at once are told apart, in the order their results come', () => {
+test('concurrent tool uses are reported in the order of their results', () => {
   const told = follow(
     assistant([use('1', 'A'), use('2', 'B')]),
     user([result('2', 'b', true)]),
@@ -79,7 +79,7 @@ test.each<[string, Frame[]]>([
   ['a message without content', [{ type: 'assistant' }, { type: 'user', message: null }]],
   ['blocks that are none', [assistant([null, 'x', 1])]],
   ['another type of message', [{ type: 'system', message: { content: [use('1')] } }]],
-])('%s tells nothing', (_, messages) => {
+])('%s reports nothing', (_, messages) => {
   expect(follow(...messages)).toEqual([]);
 });
 

@@ -78,7 +78,7 @@ test.each<[string, TurnEvent[], 'open' | 'doubtful' | 'over']>([
   expect(endingOf(after(events))).toBe(expected);
 });
 
-test('a state is a whole value, and stays as it was when nothing of it changed', () => {
+test('the state is immutable, and an unchanged state is the same object', () => {
   const before = after([sent, running, result, idle]);
   expect(before).toEqual({
     inputEnded: false,

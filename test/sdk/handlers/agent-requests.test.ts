@@ -63,7 +63,7 @@ describe('agent requests', () => {
   });
 
   test.each(['frobnicate', 'initialize', 'toString', '__proto__'])(
-    '%s is refused by name (R43, C34)',
+    '%s is rejected by name (R43, C34)',
     (subtype) => {
       expect(() => serveAgent(servants(), subtype, {}, served)).toThrow(
         expect.objectContaining({
@@ -76,7 +76,7 @@ describe('agent requests', () => {
   );
 
   test.each(['mcp_message', 'sdk_mcp_request'])(
-    'a result of %s that is no JSON becomes a failed result',
+    'a result of %s that is not serializable becomes an error result',
     (subtype) => {
       const message = { jsonrpc: '2.0', id: 7, method: 'tools/call' };
       expect(replaceReply(servants(), subtype, { message }, new Error('a cycle'))).toEqual({
@@ -92,7 +92,7 @@ describe('agent requests', () => {
     },
   );
 
-  test('any other reply that is no JSON has no substitute', () => {
+  test('other responses that are not serializable have no substitute', () => {
     expect(replaceReply(servants(), 'hook_callback', {}, new Error('a cycle'))).toBeUndefined();
     expect(replaceReply(servants(), 'mcp_message', { message: {} }, new Error('a cycle'))).toBeUndefined();
   });
@@ -153,7 +153,7 @@ describe('permission', () => {
     expect(await askPermission(canUseTool, body, served)).toEqual(reply);
   });
 
-  test('what the callback throws is the failure, and without a callback nothing is allowed', async () => {
+  test('an error of the callback is the failure, and without a callback every call is denied', async () => {
     const explode: CanUseTool = async () => {
       throw new Error('host exploded');
     };
@@ -163,7 +163,7 @@ describe('permission', () => {
     );
   });
 
-  test('the callback gets the name, the input and everything the agent told', async () => {
+  test('the callback gets the name, the input and all members of the request', async () => {
     const seen: unknown[] = [];
     const canUseTool: CanUseTool = async (...args) => {
       seen.push(args);
@@ -220,7 +220,7 @@ describe('permission', () => {
   });
 });
 
-describe('questions', () => {
+describe('elicitation and dialogs', () => {
   const signal = new AbortController().signal;
   const served = { id: 'q-1', signal, reply() {} };
   const CANCELLED = { behavior: 'cancelled' };
@@ -237,15 +237,15 @@ describe('questions', () => {
     ['nothing', undefined, DECLINED],
     ['nonsense', { hello: 1 }, DECLINED],
     ['a text', 'yes', DECLINED],
-  ])('a question, %s', async (_, answer, reply) => {
+  ])('elicitation: %s', async (_, answer, reply) => {
     expect(await askElicitation(async () => answer as never, { message: '?' }, served)).toEqual(reply);
   });
 
-  test('a question nobody answers is declined', async () => {
+  test('an elicitation without a callback is declined', async () => {
     expect(await askElicitation(undefined, { message: '?' }, served)).toEqual(DECLINED);
   });
 
-  test('a question arrives with its members in our spelling, absent ones absent', async () => {
+  test('an elicitation has camel-case members, without absent ones', async () => {
     const seen: unknown[] = [];
     const note = async (...args: unknown[]) => {
       seen.push(args);
@@ -295,13 +295,13 @@ describe('questions', () => {
     ['null: answered elsewhere', null, NO_REPLY],
     ['nothing', undefined, CANCELLED],
     ['nonsense', ['x'], CANCELLED],
-  ])('a dialog, %s', async (_, answer, reply) => {
+  ])('dialog: %s', async (_, answer, reply) => {
     expect(await askDialog(async () => answer as never, { dialog_kind: 'k', payload: {} }, served)).toEqual(
       reply,
     );
   });
 
-  test('a dialog nobody shows is cancelled; one that is shown arrives whole', async () => {
+  test('a dialog without a callback is cancelled; otherwise the callback gets all members', async () => {
     expect(await askDialog(undefined, { dialog_kind: 'k' }, served)).toEqual(CANCELLED);
     const seen: unknown[] = [];
     await askDialog(
@@ -320,7 +320,7 @@ describe('questions', () => {
     ]);
   });
 
-  test.each([askElicitation, askDialog])('%o: what the callback throws is the failure', async (ask) => {
+  test.each([askElicitation, askDialog])('%o: an error of the callback is the failure', async (ask) => {
     const explode = async () => {
       throw new Error('no screen');
     };

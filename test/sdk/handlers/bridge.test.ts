@@ -36,13 +36,13 @@ const who = () =>
     (_, ctx) => `${ctx.server} ${JSON.stringify(ctx.assigns)}`,
   );
 
-test('a server is reached by its key, and knows itself by it (C24, R41)', async () => {
+test('a server is addressed by its key (C24, R41)', async () => {
   const it = bridge({ calc: who(), 'my calc': who() });
   expect(await ask(it, { server_name: 'my calc', message: calls('who') })).toEqual(answer('my calc {}'));
   expect(await ask(it, { serverName: 'calc', message: calls('who', 'x') })).toEqual(answer('calc {}', 'x'));
 });
 
-test('the state of an attachment comes before the state of the query (R103)', async () => {
+test('the state of an attachment takes precedence over that of the query (R103)', async () => {
   const server = who();
   const it = bridge({ query: server, own: attach(server, { assigns: { user: 'Bob' } }) }, { user: 'Ada' });
   expect(await ask(it, { server_name: 'query', message: calls('who') })).toEqual(
@@ -74,7 +74,7 @@ test.each([
   },
 );
 
-test('a notification to an unknown server is refused, since it can have no answer', () => {
+test('a notification to an unknown server is rejected', () => {
   const message = { jsonrpc: '2.0', method: 'notifications/initialized' };
   expect(() =>
     bridge({}).serve(
@@ -84,7 +84,7 @@ test('a notification to an unknown server is refused, since it can have no answe
   ).toThrow(expect.objectContaining({ code: 'bad-server', message: 'SDK MCP server not found: ghost' }));
 });
 
-test('what a server says by itself goes out under its key', async () => {
+test('notifications of a server carry its key', async () => {
   const server = who();
   const it = bridge({ calc: server });
   server.tool('more', 'More', { type: 'object' }, () => 1);
@@ -94,7 +94,7 @@ test('what a server says by itself goes out under its key', async () => {
   ]);
 });
 
-test('replacing the servers keeps the session of one that stays, and ends the others', async () => {
+test('replacing the servers keeps unchanged sessions and closes the others', async () => {
   const stays = gate<string>();
   const goes = gate<string>();
   const staying = toolServer('s').tool('wait', 'W', { type: 'object' }, () => stays.pass());
@@ -113,7 +113,7 @@ test('replacing the servers keeps the session of one that stays, and ends the ot
   expect([staying.instance.isConnected(), going.instance.isConnected()]).toEqual([true, false]);
 });
 
-test('closing ends every session, and nothing opens after it', async () => {
+test('closing ends every session and prevents new ones', async () => {
   const server = who();
   const it = bridge({ calc: server });
   it.close();

@@ -8,7 +8,7 @@ const b: HookCallback = async (input, toolUseID) => ({
 });
 const signal = AbortSignal.abort('over');
 
-test('every callback has an id of its own, counted over all events; members not set are left out (R63)', () => {
+test('callbacks have unique ids over all events; unset members are omitted (R63)', () => {
   const hooks = registerHooks({
     PreToolUse: [{ matcher: 'Bash', hooks: [a, b], timeout: 5 }, { hooks: [a] }],
     Notification: [],
@@ -66,11 +66,11 @@ test.each([
     },
   ],
   ['UserPromptSubmit', { decision: 'block', reason: 'A UserPromptSubmit hook failed: oops' }],
-] as const)('a %s hook that fails blocks what it guards', async (event, answer) => {
+] as const)('a failing %s hook blocks the guarded action', async (event, answer) => {
   expect(await call(registerHooks({ [event]: [{ hooks: [failing] }] }))).toEqual(answer);
 });
 
-test('an output that is no object is a failure like any other', async () => {
+test('an output that is not an object is a failure', async () => {
   expect(await call(registerHooks({ UserPromptSubmit: [{ hooks: [nonsense] }] }))).toEqual({
     decision: 'block',
     reason: 'A UserPromptSubmit hook failed: the hook returned a string, not an object',
@@ -81,7 +81,7 @@ test.each([
   ['onFailure says so', { PreToolUse: [{ hooks: [failing], onFailure: 'continue' as const }] }],
   ['onFailure makes it block', { PreToolUse: [{ hooks: [failing], onFailure: 'block' as const }] }],
   ['the event guards nothing', { PostToolUse: [{ hooks: [failing] }] }],
-])('the agent judges a failure itself where %s', async (_, hooks) => {
+])('a failure is reported to the agent where %s', async (_, hooks) => {
   await expect(call(registerHooks(hooks))).rejects.toThrow('oops');
 });
 
@@ -93,7 +93,7 @@ test.each([
   expect(registerHooks(given)).toEqual({ wire, callbacks: new Map() });
 });
 
-test('a hook gets the input, the tool use and a signal; what it gives is the answer', async () => {
+test('a hook gets input, tool use id and signal; its return value is the response', async () => {
   const seen: unknown[] = [];
   const hooks = registerHooks({
     PreToolUse: [
@@ -115,7 +115,7 @@ test('a hook gets the input, the tool use and a signal; what it gives is the ans
   ]);
 });
 
-test('without a tool use there is none', async () => {
+test('the tool use id is undefined without a tool use', async () => {
   const hooks = registerHooks({ Stop: [{ hooks: [b] }] });
   expect(await runHook(hooks, { callback_id: 'hook_0', input: { hook_event_name: 'Stop' } }, signal)).toEqual(
     {
@@ -124,7 +124,7 @@ test('without a tool use there is none', async () => {
   );
 });
 
-test.each(['hook_9', 'toString', undefined])('an unknown id (%s) is refused by name', async (id) => {
+test.each(['hook_9', 'toString', undefined])('an unknown id (%s) is rejected by name', async (id) => {
   await expect(
     runHook(registerHooks({ Stop: [{ hooks: [a] }] }), { callback_id: id }, signal),
   ).rejects.toThrow(`No hook callback found for ID: ${id}`);

@@ -20,14 +20,14 @@ describe('check options', () => {
   const supported = Object.entries(OPTION_TABLE).filter(([, row]) => row.goes !== 'refused');
   const refused = Object.entries(OPTION_TABLE).filter(([, row]) => row.goes === 'refused');
 
-  test.each(supported.map(([name]) => name))('a bad %s is one error that names it', (name) => {
+  test.each(supported.map(([name]) => name))('an invalid %s is one error that names it', (name) => {
     // No option takes a symbol.
     const { code, message } = refusal({ [name]: Symbol('bad') });
     expect(code).toBe('bad-option');
     expect(message).toBe(`options.${name} must be ${OPTION_TABLE[name]?.check.what}; it is Symbol(bad)`);
   });
 
-  test.each(refused)('%s is refused by name, with what to do instead', (name, row) => {
+  test.each(refused)('%s is rejected by name with an alternative', (name, row) => {
     expect(refusal({ [name]: {} })).toEqual({
       code: 'unsupported-option',
       message: `options.${name} is not supported: ${row.does}`,
@@ -51,7 +51,7 @@ describe('check options', () => {
       { env: { ANTHROPIC_API_KEY: 'sk-ant-supersecretvalue', PORT: 3 } },
       'options.env must be an object whose values are strings or undefined; it is an object { ANTHROPIC_API_KEY: string, PORT: number }',
     ],
-  ])('%o: the message says what is accepted and what came', (options, message) => {
+  ])('%o: the message names the accepted and the given value', (options, message) => {
     expect(refusal(options)).toEqual({ code: 'bad-option', message });
   });
 
@@ -60,7 +60,7 @@ describe('check options', () => {
     ['systemprompt', 'options.systemprompt is not an option; did you mean "systemPrompt"?'],
     ['somethingElseEntirely', 'options.somethingElseEntirely is not an option'],
     ['toString', 'options.toString is not an option'],
-  ])('an unknown option %s is refused, with the nearest one', (name, message) => {
+  ])('an unknown option %s is rejected with the closest one', (name, message) => {
     expect(refusal({ [name]: 1 })).toEqual({ code: 'bad-option', message });
   });
 
@@ -80,7 +80,7 @@ describe('check options', () => {
       { supportedDialogKinds: ['k'] },
       'options.supportedDialogKinds needs options.onUserDialog, which answers the dialogs',
     ],
-  ])('%s are refused together', (_, options, message) => {
+  ])('%s cannot be combined', (_, options, message) => {
     expect(refusal(options)).toEqual({ code: 'bad-option', message });
   });
 
@@ -104,7 +104,7 @@ describe('check options', () => {
     [{ Stop: [{ hooks: [] }, {}] }, 'options.hooks.Stop[1].hooks must be a list of functions'],
     [{ Stop: [null] }, 'options.hooks.Stop[0].hooks must be a list of functions'],
     [{ Stop: [{ hooks: ['x'] }] }, 'options.hooks.Stop[0].hooks must be a list of functions'],
-  ])('hooks %o are refused where they are wrong', (hooks, message) => {
+  ])('invalid hooks %o are rejected with their position', (hooks, message) => {
     expect(refusal({ hooks })).toEqual({ code: 'bad-option', message });
   });
 
@@ -123,7 +123,7 @@ describe('check options', () => {
     { settings: '{"a":1}', sandbox: { enabled: true }, extraArgs: { settings: './file.json' } },
     { fallbackModel: '', model: '' },
     { supportedDialogKinds: [] },
-  ])('%o is fine', (options) => {
+  ])('%o is accepted', (options) => {
     expect(() => checkOptions(options)).not.toThrow();
   });
 });

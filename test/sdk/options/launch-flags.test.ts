@@ -139,7 +139,7 @@ describe('argv', () => {
     expect(argvOf(options, undefined)).toEqual([...ALWAYS, ...more]);
   });
 
-  test('what goes in initialize, and what agents are told otherwise, is not on the command line; input is streamed (R66)', () => {
+  test('options of initialize are not on the command line; input is streamed (R66)', () => {
     const options: Options = {
       agents: { a: { description: 'd', prompt: 'p'.repeat(200_000) } },
       systemPrompt: 'be kind',
@@ -279,7 +279,7 @@ describe('argv', () => {
   /** Flags without a value, or with one in the next place; all others are `--flag=value`. */
   const BARE = new Set([...ALWAYS, '--mcp-config', '--managed-settings', '--settings', '--one', '--two']);
 
-  test('no text can become a flag of its own', () => {
+  test('no value can become a flag', () => {
     fc.assert(
       fc.property(anyTexts, (options) => {
         const stray = argvOf(options as Options, undefined).filter(
@@ -292,7 +292,7 @@ describe('argv', () => {
   });
 
   test.each(['--model', 'a=b', 'a b', '', '-x'])(
-    'an extra argument named %j is refused, so a name cannot smuggle a value',
+    'an extra argument named %j is rejected, so that a name cannot contain a value',
     (name) => {
       expect(() => checkOptions({ extraArgs: { [name]: null } })).toThrow('options.extraArgs must be');
     },
@@ -429,7 +429,7 @@ describe('settings', () => {
     expect(read(settingsText({ extraArgs: { settings: JSON.stringify(base) }, sandbox }))).toEqual(expected);
   });
 
-  test('the settings given are not changed by merging', () => {
+  test('merging does not change the given settings', () => {
     const settings = { sandbox: { network: { deniedDomains: ['a'] } } };
     settingsText({ settings, sandbox: { enabled: true, network: { deniedDomains: ['b'] } } });
     expect(settings).toEqual({ sandbox: { network: { deniedDomains: ['a'] } } });
@@ -498,7 +498,7 @@ describe('environment', () => {
     expect(buildEnvironment(options, inherited)).toEqual(env);
   });
 
-  test('neither the option nor what is inherited is changed', () => {
+  test('does not change the given environments', () => {
     const option = { DEBUG: 'x' };
     const inherited = { NODE_OPTIONS: 'y' };
     buildEnvironment({ env: option }, {});

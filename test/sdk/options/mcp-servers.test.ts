@@ -25,7 +25,7 @@ const web = { type: 'http', url: 'http://127.0.0.1:1/mcp', headers: { 'X-A': 'b'
 const ON_ARGV = { sdkServersOnArgv: true };
 const NOT_ON_ARGV = { sdkServersOnArgv: false };
 
-test('only in-process servers are kept here, by their keys; the rest is the agent’s (R11, R36, R39, R41)', () => {
+test('splits in-process servers from those of the agent (R11, R36, R39, R41)', () => {
   expect(splitServers({ calc, st: stdio, again: state, web })).toEqual({
     sdk: new Map<string, unknown>([
       ['calc', calc],
@@ -35,11 +35,11 @@ test('only in-process servers are kept here, by their keys; the rest is the agen
   });
 });
 
-test.each([undefined, {}])('no servers (%j) are no servers (R40)', (servers) => {
+test.each([undefined, {}])('%j contains no servers (R40)', (servers) => {
   expect(splitServers(servers)).toEqual({ sdk: new Map(), external: {} });
 });
 
-test('a module run in a process of its own is an external server; all three kinds stand side by side (R12, R37)', () => {
+test('a module server is an external server; all three kinds can be combined (R12, R37)', () => {
   const module = moduleServer('/tools.ts');
   const split = splitServers({ here: calc, module, out: stdio });
   expect([[...split.sdk.keys()], split.external]).toEqual([['here'], { module, out: stdio }]);
@@ -54,7 +54,7 @@ test.each<[string, Record<string, McpServerConfig>, Record<string, object> | und
   expect(prepareServersForCli(splitServers(servers), NOT_ON_ARGV)).toEqual(prepared);
 });
 
-test('on demand in-process servers are named there too, by key and version only (R30, R35, C28)', () => {
+test('on request in-process servers are included by key and version only (R30, R35, C28)', () => {
   const split = splitServers({ calc, state, bare, foreign, st: stdio });
   expect(prepareServersForCli(split, ON_ARGV)).toEqual({
     st: stdio,
@@ -65,7 +65,7 @@ test('on demand in-process servers are named there too, by key and version only 
   });
 });
 
-test('for a running agent: external servers first, then in-process ones with what the agent enforces', () => {
+test('for a running agent: external servers first, then in-process ones with their agent-enforced settings', () => {
   const policy = { ...state, tools: [{ name: 't', permission_policy: 'always_deny' as const }] };
   expect(JSON.stringify(describeServers(splitServers({ bare, policy, st: stdio })))).toBe(
     JSON.stringify({
@@ -81,7 +81,7 @@ test('for a running agent: external servers first, then in-process ones with wha
   );
 });
 
-test('the tools of a server of our own are no policy', () => {
+test('the tools of a Toolplane server are not a policy', () => {
   expect([calc, bare, state].map((it) => sdkServerSettings(entryOf(it)))).toEqual([
     { timeout: 7 },
     {},
@@ -132,7 +132,7 @@ test.each<[string, unknown, string]>([
     { 'my server': calc, 'my.server': bare },
     'mcpServers: "my server" and "my.server" both normalize to "my_server"',
   ],
-])('%s is refused by name (R27)', (_, servers, message) => {
+])('%s is rejected by name (R27)', (_, servers, message) => {
   const split = () => splitServers(servers as Record<string, McpServerConfig>);
   expect(split).toThrow(SdkError);
   expect(split).toThrow(

@@ -14,7 +14,7 @@ const calc = createSdkMcpServer({
   ],
 });
 
-test('a user’s own test: the tool is called through the whole channel, and its result is there (R130)', async () => {
+test('a tool is called through the whole channel and returns its result (R130)', async () => {
   const agent = scriptAgent(async (it) => {
     expect(await it.start({ models: [] })).toMatchObject({ subtype: 'initialize', sdkMcpServers: ['calc'] });
     expect(await it.prompt()).toBe('5 + 3?');
@@ -33,7 +33,7 @@ test('a user’s own test: the tool is called through the whole channel, and its
   expect(agent.script.launch?.argv).toContain('--verbose');
 });
 
-test('each call has a tool use id of its own', async () => {
+test('each call has a unique tool use id', async () => {
   const agent = scriptAgent(async (it) => {
     await it.start();
     await it.prompt();
@@ -47,7 +47,7 @@ test('each call has a tool use id of its own', async () => {
   await agent.played;
 });
 
-test('a prompt of blocks is told as its text', async () => {
+test('a prompt of blocks is returned as text', async () => {
   const agent = scriptAgent(async (it) => {
     await it.start();
     expect(await it.prompt()).toBe('one two');
@@ -65,7 +65,7 @@ test('a prompt of blocks is told as its text', async () => {
   await agent.played;
 });
 
-test('a protocol failure of a call is thrown; a failed tool is a result', async () => {
+test('a protocol error of a call is thrown; a failed tool is a result', async () => {
   const agent = scriptAgent(async (it) => {
     await it.start();
     await it.prompt();
@@ -80,7 +80,7 @@ test('a protocol failure of a call is thrown; a failed tool is a result', async 
   await agent.played;
 });
 
-test('a script that expects something else fails both sides, and says what came', async () => {
+test('a mismatch with the script fails both sides and shows the frame', async () => {
   const agent = scriptAgent(async (it) => {
     await it.start();
     await it.answer('interrupt');
@@ -94,7 +94,7 @@ test('a script that expects something else fails both sides, and says what came'
   });
 });
 
-test('a script that waits for what never comes fails when the program ends', async () => {
+test('a pending step of the script fails when the program ends', async () => {
   const agent = scriptAgent(async (it) => {
     await it.start();
     await it.prompt();
@@ -108,7 +108,7 @@ test('a script that waits for what never comes fails when the program ends', asy
   });
 });
 
-test('scripts stand alone: two at once do not disturb each other', async () => {
+test('concurrent scripts are independent', async () => {
   const run = async (name: string) => {
     const agent = scriptAgent(async (it) => {
       await it.start();
@@ -146,7 +146,7 @@ const busy = () =>
     ],
   });
 
-test('a tool may tell its progress and log: notifications are kept aside, calls and prompts do not meet them', async () => {
+test('progress and log notifications do not interfere with calls and prompts', async () => {
   const server = busy();
   const agent = scriptAgent(async (it) => {
     await it.start();
@@ -173,7 +173,7 @@ test('a tool may tell its progress and log: notifications are kept aside, calls 
   });
 });
 
-test('calls and questions at once each get their own answer', async () => {
+test('concurrent calls and requests get their own responses', async () => {
   const agent = scriptAgent(async (it) => {
     await it.start();
     await it.prompt();
@@ -195,7 +195,7 @@ test('calls and questions at once each get their own answer', async () => {
   await agent.played;
 });
 
-test('a script that forgets the result fails both sides and says so', async () => {
+test('a script without a result fails both sides', async () => {
   const agent = scriptAgent(async (it) => {
     await it.start();
     await it.prompt();
@@ -209,7 +209,7 @@ test('a script that forgets the result fails both sides and says so', async () =
   await expect(agent.played).rejects.toMatchObject(fault);
 });
 
-test('a result said as a frame of one’s own ends the turn too', async () => {
+test('a result sent as a raw frame ends the turn too', async () => {
   const agent = scriptAgent(async (it) => {
     await it.start();
     await it.prompt();
@@ -219,7 +219,7 @@ test('a result said as a frame of one’s own ends the turn too', async () => {
   await agent.played;
 });
 
-test('a script that throws at once fails both sides, not who made it', async () => {
+test('a script that throws synchronously fails both sides, not its creator', async () => {
   const agent = scriptAgent(() => {
     throw new Error('broken script');
   });
