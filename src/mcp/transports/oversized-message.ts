@@ -1,6 +1,6 @@
 import { INVALID_REQUEST, type RpcFailure, type RpcId, rpcFailure } from '../../protocol/json-rpc.ts';
 
-/** The code of the answer we give to ourselves in place of one that was too long; no server uses it. */
+/** The error code of the response that replaces one that was too large; no server uses it. */
 export const TOO_LARGE = -31413;
 
 /** Longest message accepted if neither the entry nor the host sets a limit. */
@@ -13,17 +13,17 @@ export function maxFrameBytesOf(entry: FrameLimit, host: FrameLimit): number {
   return entry.maxFrameBytes ?? host.maxFrameBytes ?? MAX_FRAME_BYTES;
 }
 
-/** Fails the one request whose answer was longer than is taken. `data` tells both figures. */
+/** Fails the request whose response was too large; `data` contains its size and the limit. */
 export function tooLarge(id: RpcId, bytes: number, limit: number): RpcFailure {
   return rpcFailure(id, TOO_LARGE, formatTooLarge(bytes, limit), { bytes, limit });
 }
 
-/** What was wrong and what to do, without whose message it was. */
+/** What failed and what to do, without the server's name. */
 export function formatTooLarge(bytes: number, limit: number): string {
-  return `it sent a message of ${bytes} bytes, the limit is ${limit}; raise "maxFrameBytes" of its entry or have the tool return less`;
+  return `the server sent a message of ${bytes} bytes, the limit is ${limit}; raise "maxFrameBytes" in its entry or return less from the tool`;
 }
 
-/** What can be done about a message that is too long: whose answers it holds, and what its requests are told. */
+/** How to handle a message that is too large: the responses it contains, and the replies to its requests. */
 export function readLongMessage(
   bytes: Uint8Array,
   limit: number,
@@ -40,7 +40,7 @@ export function readLongMessage(
   return { answered, refusals };
 }
 
-/** What is known of a message that was too long to be held. */
+/** What is known about a message that was too large to keep. */
 type ScannedMessage = { readonly id: RpcId | undefined; readonly hasMethod: boolean };
 
 const QUOTE = 34;
@@ -52,27 +52,27 @@ const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 const SPACE = 32;
-/** `method` with each letter as an escape, and quotes. */
+/** `method` with each letter escaped, and quotes. */
 const MAX_KEY_LENGTH = 38;
 const MAX_ID_LENGTH = 1024;
-/** Of a batch no more are told. */
+/** Maximum number of ids reported for a batch. */
 const MAX_MESSAGES = 1000;
 
 /**
- * Finds the ids of a JSON-RPC message, or of a batch, in a stream of bytes, and holds nothing else of it. What is no
- * JSON gives something or nothing, never a throw.
+ * Finds the ids of a JSON-RPC message or batch in a stream of bytes, without keeping the rest. Input that is not JSON may
+ * yield ids or none, but never throws.
  */
 export class MessageScanner {
   readonly #messages: ScannedMessage[] = [];
   #depth = 0;
-  /** Depth at which messages have their members: 1, in a batch 2, before anything came 0. */
+  /** The depth of message members: 1, 2 in a batch, 0 before the first byte. */
   #base = 0;
   #isInMessage = false;
   #isInString = false;
   #isEscaped = false;
   #expectsKey = false;
   #key: unknown;
-  /** Raw bytes of the key or the id that is being read. */
+  /** Raw bytes of the key or id that is being read. */
   #captured: number[] | undefined;
   #maxCaptured = 0;
   #id: RpcId | undefined;
@@ -90,13 +90,13 @@ export class MessageScanner {
     }
   }
 
-  /** A message that broke off is told too, if its id came before. */
+  /** An unfinished message counts too, if its id came first. */
   end(): readonly ScannedMessage[] {
     if (this.#isInMessage && this.#id !== undefined) this.#endMessage();
     return this.#messages;
   }
 
-  /** The next byte of a string that matters. */
+  /** Takes the next byte of a relevant string. */
   #skip(bytes: Uint8Array, from: number): number {
     let at = from;
     if (this.#isEscaped) return at;
@@ -151,7 +151,7 @@ export class MessageScanner {
         if (!this.#isMember()) return;
         if (this.#key === 'method') this.#hasMethod = true;
         if (this.#key !== 'id') return;
-        // Of two members with one name the later one counts.
+        // Of duplicate members the last one counts.
         this.#id = undefined;
         this.#startCapture(MAX_ID_LENGTH);
         return;
@@ -191,7 +191,7 @@ export class MessageScanner {
     this.#maxCaptured = maxLength;
   }
 
-  /** What grows too long is none of what is looked for. */
+  /** A key or id that is too long is ignored. */
   #capture(byte: number): void {
     if (!this.#captured) return;
     if (this.#captured.length < this.#maxCaptured) this.#captured.push(byte);

@@ -19,7 +19,7 @@ import { dialInProcess } from './in-process/dial-in-process.ts';
 import { dialStdio } from './stdio/dial-stdio.ts';
 import { dialWs } from './ws/dial-ws.ts';
 
-/** How each kind of server is reached. */
+/** The transport of each server type. */
 export const TRANSPORTS: {
   stdio: Dial<StdioServerEntry>;
   http: Dial<HttpServerEntry>;
@@ -38,17 +38,17 @@ export const TRANSPORTS: {
   sdk: dialInProcess,
 };
 
-/** Reaches a server by the kind of its entry; of an entry that could be several, by the first. */
+/** Creates the transport for an entry; an entry without a type gets the first that fits. */
 export function dial(name: string, entry: ServerEntry, context: ConnectContext): Promise<Dialed> {
   const type = kindOf(entry);
   if (!Object.hasOwn(TRANSPORTS, type)) {
     const known = Object.keys(TRANSPORTS).join(', ');
-    throw new HostError('bad-config', name, `servers of type "${type}" cannot be reached; use ${known}`);
+    throw new HostError('bad-config', name, `unknown server type "${type}"; use one of ${known}`);
   }
   return (TRANSPORTS[type as keyof typeof TRANSPORTS] as Dial<ServerEntry>)(name, entry, context);
 }
 
-/** The entries to try, in order: a URL without a type may be of either HTTP, and one that answers 400, 404 or 405 is not of the first. */
+/** The entries to try, in order: a URL without a type may be Streamable HTTP, or SSE if the first answers 400, 404 or 405. */
 export function alternatives(entry: ServerEntry): ServerEntry[] {
   if (entry.type !== undefined || !('url' in entry)) return [entry];
   return [

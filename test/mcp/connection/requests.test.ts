@@ -164,7 +164,7 @@ test('an error keeps its code and data', async () => {
 test('an answer that was too long fails the one call', async () => {
   const { transport, requests } = await open();
   const asked = requests.request(call(), {});
-  transport.say({ id: 1, error: { code: -31413, message: 'it sent a message of 9 bytes' } });
+  transport.say({ id: 1, error: { code: -31413, message: 'the server sent a message of 9 bytes' } });
   await expect(asked).rejects.toMatchObject({ name: 'HostError', code: 'too-large', isTerminal: false });
 });
 

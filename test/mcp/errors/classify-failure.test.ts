@@ -113,7 +113,7 @@ describe('explain', () => {
     ['400 with a session', fault({ status: 400, hadSession: true }), 'session-lost', true, 'no'],
     [
       '400 that speaks of the session',
-      fault({ status: 400, hadSession: true }, 'it answered 400: Unknown Mcp-Session-Id'),
+      fault({ status: 400, hadSession: true }, 'the server answered 400: Unknown Mcp-Session-Id'),
       'session-lost',
       true,
       'no',
@@ -157,7 +157,7 @@ describe('explain', () => {
       ],
       [fault({ status: 503, retryAfterMs: 2500 }), /retry in 3 s/],
       [
-        fault({ code: 'bad-answer', status: 200 }, 'it answered 200 with text/html; check "url"'),
+        fault({ code: 'bad-answer', status: 200 }, 'the server answered 200 with text/html; check "url"'),
         /check "url"$/,
       ],
     ])('%s', (thrown, words) => {
@@ -291,17 +291,17 @@ describe('told plainly', () => {
     [
       'a header that can be none',
       { type: 'http', url, headers: { 'a b': 'x' } },
-      '"headers" has the name "a b", which no header can have',
+      '"headers" contains "a b", which is not a valid header name',
     ],
     [
       'a header of two lines, whose value is not told',
       { type: 'http', url, headers: { key: 'se\ncret' } },
-      'the value of "key" in "headers" has to be one line',
+      'the value of "key" in "headers" must be one line',
     ],
     [
       'a helper that fails, with what it complained of',
       { type: 'http', url, headersHelper: 'echo first >&2; echo no vault token=abcdefgh >&2; exit 4' },
-      'its "headersHelper" ended with exit code 4; stderr: no vault token=[redacted]; run it by hand',
+      'its "headersHelper" exited with code 4; stderr: no vault token=[redacted]; run it by hand to see why',
     ],
     [
       'a whole line where a command belongs',
@@ -390,7 +390,7 @@ describe('told plainly', () => {
     const { port } = server.address() as AddressInfo;
     expect(await failure({ type: 'http', url: `http://127.0.0.1:${port}/` })).toMatchObject({
       code: 'unreachable',
-      message: expect.stringContaining('it does not speak HTTP there; check "url" and its port'),
+      message: expect.stringContaining('the server does not speak HTTP on this port; check "url", its port'),
     });
     server.close();
   });

@@ -57,7 +57,7 @@ const WRONG: [string, Use, unknown, string][] = [
   ['resources/read', READ, { contents: [{ uri: 'a:', blob: [1] }] }, 'contents[0]: "blob" must be a base64'],
   ['prompts/get', GET, { messages: 'hello' }, '"messages" must be a list'],
   ['prompts/get', GET, { messages: [{ role: 'system', content: {} }] }, 'messages[0]: "role" must be'],
-  ['prompts/get', GET, { messages: [{ role: 'user', content: 'hi' }] }, 'messages[0]: "content": it must be'],
+  ['prompts/get', GET, { messages: [{ role: 'user', content: 'hi' }] }, 'messages[0]: "content": must be'],
   ['completion/complete', COMPLETE, { values: ['a'] }, '"completion.values" must be a list of strings'],
   ['completion/complete', COMPLETE, { completion: { values: [7] } }, '"completion.values" must be a list'],
 ];

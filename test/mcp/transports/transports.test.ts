@@ -23,6 +23,6 @@ test.each<ServerEntry>([
 test('a kind of server that has no transport is refused by name', () => {
   const entry = { type: 'grpc', url: 'grpc://h' } as unknown as ServerEntry;
   expect(() => dial('srv', entry, testWorld())).toThrow(
-    'MCP server "srv": servers of type "grpc" cannot be reached; use stdio, http, sse, ws, sse-ide, ws-ide, sdk',
+    'MCP server "srv": unknown server type "grpc"; use one of stdio, http, sse, ws, sse-ide, ws-ide, sdk',
   );
 });

@@ -38,7 +38,7 @@ test.each([
   'gh: the server requires authentication; set "headers" of its entry',
   'gh: the issuer of its certificate is not trusted; add its CA under tls.ca',
   'gh: its certificate is for another host; set tls.serverName',
-  'gh: it redirects to another origin; if that is the server, make it the "url"',
+  'gh: the server redirects to another origin; if that is the server, make it the "url"',
   'gh: the server supports none of the protocol versions of this client; update the server or Toolplane',
   'gh: its entry is wrong. Correct the entry.',
   'gh: the token has expired; sign in',

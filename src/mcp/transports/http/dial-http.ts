@@ -7,10 +7,10 @@ import { type HttpEntry, openHttp } from './open-http.ts';
 import { reconnectingFetch } from './reconnecting-stream.ts';
 import { TrackedTransport } from './tracked-transport.ts';
 
-/** How long a server may take to end our session before we leave anyway. */
+/** Timeout for ending the session at close. */
 const SESSION_END_TIMEOUT_MS = 1000;
 
-/** A stream that was cut before it held the answer to its request is opened again for about a minute. */
+/** A response stream that broke off is resumed for about a minute. */
 const RECONNECTION = {
   initialReconnectionDelay: 1000,
   maxReconnectionDelay: 30_000,
@@ -18,7 +18,7 @@ const RECONNECTION = {
   maxRetries: 8,
 };
 
-/** Reaches a server by streamable HTTP. */
+/** Creates a Streamable HTTP transport. */
 export async function dialHttp(
   name: string,
   entry: HttpServerEntry,
@@ -32,7 +32,7 @@ export async function dialHttp(
   const direct = new DirectPost(url, fetch);
   const inner = new StreamableHTTPClientTransport(url, {
     fetch: reconnectingFetch(direct.transportFetch, (error) => transport.fail(undefined, error as Error)),
-    // Ours follows fewer.
+    // Our own fetch allows fewer.
     redirectPolicy: 'follow',
     reconnectionOptions: RECONNECTION,
   });
@@ -41,7 +41,7 @@ export async function dialHttp(
     transport,
     async close() {
       const timer = startTimer(SESSION_END_TIMEOUT_MS, () => void inner.close());
-      // A server that does not know of sessions, or is gone, is left all the same.
+      // The server may not support sessions, or be gone.
       await inner.terminateSession().catch(() => {});
       clearTimeout(timer);
       await transport.close().catch(() => {});
@@ -51,15 +51,15 @@ export async function dialHttp(
   };
 }
 
-/** Reaches a server by the older HTTP with server-sent events. The end of the stream is the end of the connection. */
+/** Creates a transport for HTTP with server-sent events. The connection ends with the stream. */
 export async function dialSse(name: string, entry: HttpEntry, context: ConnectContext): Promise<Dialed> {
   let streamError: HttpError | undefined;
   const watch = {
     onTooLong: (...dropped: Parameters<TrackedTransport['fail']>) => transport.fail(...dropped),
     onStreamEnd(method: string, failure?: unknown) {
       if (method !== 'GET') return;
-      // The official transport opens another one, in which the server knows nothing of our handshake.
-      streamError = new HttpError('it ended the stream', {
+      // The official transport would open another stream, which does not belong to the handshake.
+      streamError = new HttpError('the server ended the stream', {
         code: 'stream-ended',
         wasSent: true,
         cause: failure,
@@ -78,7 +78,7 @@ export async function dialSse(name: string, entry: HttpEntry, context: ConnectCo
     }
   };
   const inner = new SSEClientTransport(url, { fetch: noted, redirectPolicy: 'follow' });
-  // Events that name no cause are made of what the stream itself met with.
+  // Events without a cause get the last error of the stream.
   const transport = new TrackedTransport(inner, { prepare, explain: () => streamError });
   return {
     transport,

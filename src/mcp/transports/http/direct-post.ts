@@ -5,14 +5,14 @@ type Fetch = typeof fetch;
 type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
 
 /**
- * Sends requests of a session past the official transport, which validates each message with several schemas and joins
- * two signals per request. Only the plain case is handled here: an answer that is one JSON message. For every other
- * outcome the official transport sends the request, and `transportFetch` gives it the response that is already there.
+ * Sends requests of a session without the official transport, which validates each message with several schemas and joins
+ * two signals per request. Only the common case is handled here: a response of one JSON message. For any other outcome
+ * the official transport takes over, and `transportFetch` passes it the response that has already arrived.
  */
 export class DirectPost {
   readonly #url: URL;
   readonly #fetch: Fetch;
-  /** Outcomes that the official transport is about to ask for, by the body of the request. */
+  /** Outcomes that the official transport is about to request, by request body. */
   readonly #outcomes = new Map<string, () => Promise<Response>>();
 
   constructor(url: URL, fetch: Fetch) {
@@ -44,7 +44,7 @@ export class DirectPost {
     return transport;
   }
 
-  /** The answer, or the outcome for the official transport to handle. */
+  /** The response, or the outcome for the official transport. */
   async #post(
     body: string,
     { sessionId, protocolVersion }: StreamableHTTPClientTransport,
@@ -75,7 +75,7 @@ export class DirectPost {
   }
 }
 
-/** A request of a session: those that carry their protocol version have headers of their own, and so has the handshake. */
+/** A request in a session; stateless requests and the handshake have their own headers. */
 function isPlainRequest(
   message: JSONRPCMessage | JSONRPCMessage[],
   options: SendOptions,

@@ -4,20 +4,17 @@ import { INTERNAL, type RpcId, rpcFailure } from '../../../protocol/json-rpc.ts'
 import { normalizeLooseMessage } from '../../connection/normalize-message.ts';
 import { toNetworkError } from './http-error.ts';
 
-/** What becomes of a stream of events. */
+/** Options of an event stream. */
 type EventStreamWatch = {
-  /** The longest event taken, in bytes. */
+  /** Maximum size of an event, in bytes. */
   limit: number;
-  /** Hears of an event that was dropped; what it gives takes the event's place. */
+  /** Called for a dropped event; the result replaces the event. */
   onTooLong(id: number | string | undefined): string | undefined;
-  /** Hears that the stream is over; not if we left it. */
+  /** Called when the stream ends, but not if it was cancelled. */
   onEnd?(failure?: unknown): void;
 };
 
-/**
- * The body of an answer as the stream the official transports read: without the events that are too long, and with
- * messages put right.
- */
+/** The body of a response for the official transports: without oversized events, and with normalized messages. */
 export function eventStream(body: Readable, watch: EventStreamWatch): ReadableStream<Uint8Array> {
   const instead: Uint8Array[] = [];
   const cap = new EventSizeLimiter(watch.limit, (id) => {
@@ -54,18 +51,18 @@ export function eventStream(body: Readable, watch: EventStreamWatch): ReadableSt
   );
 }
 /**
- * Lets whole server-sent events through and drops those that are too long, so that one of them costs neither the memory
- * nor the stream. `onTooLong` hears of each, with the JSON-RPC id that its beginning or end shows.
+ * Passes on complete server-sent events and drops oversized ones, so that they use no memory and do not break the stream.
+ * `onTooLong` is called for each, with the JSON-RPC id found at its beginning or end.
  */
 export class EventSizeLimiter {
   readonly #limit: number;
   readonly #onTooLong: (id: number | string | undefined) => void;
-  /** The event that is not over yet. */
+  /** The unfinished event. */
   #held: Uint8Array[] = [];
   #size = 0;
   #lineLength = 0;
   #endedByReturn = false;
-  /** What is seen of an event that is being dropped. */
+  /** The kept parts of an event that is being dropped. */
   #dropped: { head: string; tail: Uint8Array } | undefined;
 
   constructor(limit: number, onTooLong: (id: number | string | undefined) => void) {
@@ -73,7 +70,7 @@ export class EventSizeLimiter {
     this.#onTooLong = onTooLong;
   }
 
-  /** What may go on now: nothing until an event is over, then all of it as one. */
+  /** The data that can be passed on: nothing until an event is complete. */
   feed(chunk: Uint8Array): Uint8Array[] {
     const passed: Uint8Array[] = [];
     let from = 0;
@@ -99,7 +96,7 @@ export class EventSizeLimiter {
     return passed;
   }
 
-  /** What is left when the stream ends. */
+  /** The rest when the stream ends. */
   flush(): Uint8Array[] {
     const held = this.#dropped ? [] : this.#held;
     this.#held = [];
@@ -133,7 +130,7 @@ const LF = 10;
 const CR = 13;
 const EDGE = 256;
 
-/** Servers write the id of an answer before all else, or after it. */
+/** Servers write the id of a response first or last. */
 function idIn(head: string, tail: string): number | string | undefined {
   const first = /^data: ?\{(?:"jsonrpc": ?"2\.0", ?)?"id": ?(\d+|"[^"\\]*")/m.exec(head);
   const last = /"id": ?(\d+|"[^"\\]*")(?:, ?"jsonrpc": ?"2\.0")?\}\s*$/.exec(tail);
@@ -147,8 +144,8 @@ function lastOf(tail: Uint8Array, part: Uint8Array): Uint8Array {
 }
 
 /**
- * A whole server-sent event as the official transports take it: the message in it is put right, a batch becomes an
- * event each. Most are given back as they are.
+ * Normalizes the message of one event for the official transports; a batch becomes one event per message. Most events
+ * are returned unchanged.
  */
 export function normalizeEvent(event: Uint8Array): Uint8Array {
   const { data, others } = readEvent(event);
@@ -160,7 +157,7 @@ export function normalizeEvent(event: Uint8Array): Uint8Array {
   return Buffer.from(tidied.map((message) => `${others}data: ${write(message)}\n\n`).join(''));
 }
 
-/** `data` is undefined for an event that is no message; `others` are its other lines. */
+/** `data` is undefined for an event without a message; `others` are its other lines. */
 function readEvent({ buffer, byteOffset, length }: Uint8Array): { data: string | undefined; others: string } {
   const text = Buffer.from(buffer, byteOffset, length).toString('utf8');
   let data: string | undefined;
@@ -183,12 +180,12 @@ function parse(text: string): unknown {
   }
 }
 
-/** What nests too deep can be read but not written. */
+/** A value that is nested too deep can be parsed but not serialized. */
 function write(message: JSONRPCMessage): string {
   try {
     return JSON.stringify(message);
   } catch {
     if ('method' in message) return '';
-    return JSON.stringify(rpcFailure(message.id as RpcId, INTERNAL, 'its answer nests too deep'));
+    return JSON.stringify(rpcFailure(message.id as RpcId, INTERNAL, 'its response is nested too deep'));
   }
 }

@@ -3,21 +3,21 @@ import { HttpError, toNetworkError, toProxyError } from './http-error.ts';
 import { type HttpKind, type HttpWatch, readResponse, type SentRequest } from './http-response.ts';
 import type { RequestHeaders } from './request-headers.ts';
 
-/** Where requests go and what goes with them. */
+/** Options of the fetch function. */
 export type FetchOptions = {
   kind: HttpKind;
   pool: Dispatcher;
-  /** The proxy between, if there is one. */
+  /** The proxy, if there is one. */
   via: URL | undefined;
-  /** Only requests to the origin of this URL carry the entry's headers. */
+  /** The entry's headers are sent only to the origin of this URL. */
   url: URL;
   headers: RequestHeaders;
   watch: HttpWatch;
 };
 
 /**
- * A `fetch` for the official transports on undici's `request`, which is several times as fast as one with web streams.
- * It follows redirects within one origin only, and throws an `HttpError` for what is of no use to the transport.
+ * A `fetch` for the official transports, based on undici's `request`, which is several times faster than web streams.
+ * Follows redirects within one origin only; throws an `HttpError` for responses that the transport cannot use.
  */
 export function createFetch({ kind, pool, via, url: home, headers, watch }: FetchOptions): typeof fetch {
   const send = async (target: URL, init: RequestInit, all: Record<string, string>) => {
@@ -31,7 +31,7 @@ export function createFetch({ kind, pool, via, url: home, headers, watch }: Fetc
         headers: all,
         body: (init.body as string | undefined) ?? null,
         signal: init.signal ?? null,
-        // Where a proxy is asked for pages, it is not told the limits of the pool.
+        // A ProxyAgent does not apply the limits of the pool to plain HTTP.
         headersTimeout: 0,
         bodyTimeout: 0,
       });
@@ -40,7 +40,7 @@ export function createFetch({ kind, pool, via, url: home, headers, watch }: Fetc
       await answer.body.dump().catch(() => {});
       if (next instanceof HttpError) throw next;
       if (followed === MAX_REDIRECTS)
-        throw redirectError(answer.statusCode, 'it redirects without end; check "url"');
+        throw redirectError(answer.statusCode, 'too many redirects; check "url"');
       url = next;
     }
   };
@@ -77,7 +77,7 @@ export function createFetch({ kind, pool, via, url: home, headers, watch }: Fetc
 
 const MAX_REDIRECTS = 5;
 
-/** What the transport says stands; the rest is the entry's. */
+/** The transport's headers override those of the entry. */
 function merged(
   own: RequestInit['headers'],
   extra: Readonly<Record<string, string>>,
@@ -88,7 +88,7 @@ function merged(
   return all;
 }
 
-/** Where to go on, or why not; undefined if it is no redirect. */
+/** The next URL of a redirect, or why it is not followed; undefined for other responses. */
 function redirectOf(
   { statusCode, headers }: Dispatcher.ResponseData,
   url: URL,
@@ -100,13 +100,13 @@ function redirectOf(
   const next = new URL(location, url);
   const place = `${next.origin}${next.pathname}`;
   if (next.origin !== url.origin) {
-    const error = `it redirects to ${place}, another origin, where its headers must not go; if that is the server, make it the "url"`;
+    const error = `the server redirects to ${place}, another origin, which must not receive its headers; if that is the server, set "url" to it`;
     return redirectError(statusCode, error);
   }
   if (method === 'GET' || statusCode >= 307) return next;
   return redirectError(
     statusCode,
-    `it redirects to ${place} by ${statusCode}, which loses the request; make that the "url"`,
+    `the server redirects to ${place} with ${statusCode}, which drops the request body; set "url" to that address`,
   );
 }
 

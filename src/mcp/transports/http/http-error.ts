@@ -4,9 +4,9 @@ import { redactText } from '../../../base/text/redact.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { HostError } from '../../errors/host-error.ts';
 
-/** What is known of a request over the network that failed. */
+/** Details of a failed HTTP request. */
 export type HttpErrorOptions = {
-  /** The system's or undici's word for what went wrong, or one of ours. */
+  /** The error code of the system, of undici, or one of ours. */
   code:
     | 'http-status'
     | 'bad-answer'
@@ -16,22 +16,22 @@ export type HttpErrorOptions = {
     | 'proxy'
     | (string & {});
   status?: number;
-  /** When the server said it may be asked again, in milliseconds from now. */
+  /** The server's Retry-After, in milliseconds from now. */
   retryAfterMs?: number;
-  /** Whether any of it can have reached the server. */
+  /** Whether the server may have received the request. */
   wasSent: boolean;
-  /** The request named a session: after a 400 or 404 the server may not know it any more. */
+  /** The request had a session id: after a 400 or 404 the server may have lost the session. */
   hadSession?: boolean;
-  /** The body of a refusal in JSON, which may hold an error of the protocol. */
+  /** The JSON body of an error response, which may contain a JSON-RPC error. */
   text?: string;
-  /** The body of a refusal, of a web page its text: why the server refused, in its own words, with whatever secrets it repeats. */
+  /** The text of an error response, not masked yet. */
   reason?: string;
-  /** How the server wants to be authorized, its `WWW-Authenticate` header. */
+  /** The `WWW-Authenticate` header. */
   challenge?: string;
   cause?: unknown;
 };
 
-/** A request that failed on its way or was answered with something of no use. The message has no secrets. */
+/** A request that failed, or got an unusable response. The message contains no secrets. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly code: string;
@@ -56,7 +56,7 @@ export class HttpError extends Error {
   }
 }
 
-/** What a failure of the network means; what has no code of the system's stays what it is. */
+/** Converts a network error; errors without a system code are returned unchanged. */
 export function toNetworkError(failure: unknown): unknown {
   const { code, name } = isRecord(failure) ? failure : {};
   if (name === 'HTTPParserError') {
@@ -69,29 +69,30 @@ export function toNetworkError(failure: unknown): unknown {
   return new HttpError(message, { code, wasSent: !isBeforeSending(code, failure), cause: failure });
 }
 
-const NO_HTTP = 'it does not speak HTTP there; check "url" and its port, and whether it begins with https';
+const NO_HTTP =
+  'the server does not speak HTTP on this port; check "url", its port, and whether it needs https';
 
-/** With a proxy between, it is the proxy that is away or refuses us when no connection was made. */
+/** If no connection was made through a proxy, the proxy is the cause. */
 export function toProxyError(error: unknown, { host }: URL): unknown {
   if (!(error instanceof HttpError) || !NO_CONNECTION.has(error.code)) return error;
-  const message = `the proxy ${host} that the environment names cannot be used: ${error.message}`;
+  const message = `the proxy ${host} from the environment cannot be used: ${error.message}`;
   return new HttpError(message, { code: 'proxy', wasSent: false });
 }
 
-/** A web page or a long complaint, cut to what fits in one line. */
+/** The text of an error page on one line, truncated. */
 export function excerpt(text: string): string {
   const plain = redactText(text.slice(0, MAX_PAGE).replace(/<(script|style)[\s\S]*?<\/\1>|<[^>]*>/gi, ' '))
     .replace(/\s+/g, ' ')
     .trim();
   if (plain.length > EXCERPT) return truncate(plain, EXCERPT);
-  // The mark of a cut also tells the masker of secrets that one may be cut off at the end.
+  // The ellipsis also tells the masking that a secret may be truncated at the end.
   return text.length > MAX_PAGE && plain !== '' ? `${plain}…` : plain;
 }
 
 const MAX_PAGE = 2000;
 const EXCERPT = 200;
 
-/** The pool aborts by itself only when a proxy refuses the tunnel. */
+/** The pool aborts on its own only when a proxy refuses the tunnel. */
 const NO_CONNECTION: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -102,14 +103,14 @@ const NO_CONNECTION: ReadonlySet<string> = new Set([
   'UND_ERR_ABORTED',
 ]);
 
-/** Nobody was there, or was not who the certificate says. Most codes also come of a connection that was good before. */
+/** Errors before a connection existed. Most codes can also occur on an established connection. */
 function isBeforeSending(code: string, failure: unknown): boolean {
   const syscall = syscallOf(failure);
   if (syscall !== undefined) return syscall === 'connect' || syscall === 'getaddrinfo';
   return BEFORE_SENDING.has(code) || /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code);
 }
 
-/** Of several addresses of a host, none of which was good, all say the same. */
+/** If all addresses of a host failed, their errors are alike. */
 function syscallOf(failure: unknown): string | undefined {
   const { syscall, errors }: Record<string, unknown> = isRecord(failure) ? failure : {};
   if (typeof syscall === 'string') return syscall;

@@ -5,7 +5,7 @@ import { normalizeLooseMessage } from '../../connection/normalize-message.ts';
 import { eventStream } from './event-stream.ts';
 import { excerpt, HttpError } from './http-error.ts';
 
-/** What was asked. */
+/** The request of a response. */
 export type SentRequest = {
   method: string;
   url: string;
@@ -14,7 +14,7 @@ export type SentRequest = {
   signal: AbortSignal | undefined;
 };
 
-/** Reads one answer: all of it, unless it is a stream of events. Throws the fault of one that is of no use. */
+/** Reads a response completely, unless it is an event stream. Throws if it is unusable. */
 export async function readResponse(
   kind: HttpKind,
   request: SentRequest,
@@ -30,11 +30,11 @@ export async function readResponse(
   const whole = await bodyText(body, raw['content-length'], watch.limit, status);
   const isOk = status >= 200 && status < 300;
   const isPlain = isOk && status !== 202 && type === JSON_TYPE && whole !== '' && request.method === 'POST';
-  // Any other body is quoted in failures.
+  // Other bodies are quoted in error messages.
   const text = isPlain ? whole : watch.mask(whole);
   if (!isPlain) {
     const wantsAnswer = requestIdOf(request.body) !== undefined;
-    // By the server's own clock, which may not be ours.
+    // Retry-After dates are relative to the server's clock.
     const now = Date.parse(headers.get('date') ?? '');
     const wait = retryAfterMs(headers.get('retry-after') ?? undefined, now);
     const { method, hadSession } = request;
@@ -43,7 +43,7 @@ export async function readResponse(
     const error = checkResponse(kind, answer);
     if (error) throw error;
   }
-  // The transport puts all the text of a refusal into one message; what it reads itself is JSON.
+  // The transport puts the whole text of an error response into one message, but parses JSON itself.
   const shown = isOk || type === JSON_TYPE ? text : excerpt(text);
   return new HttpResponse(head, shown, () => parseJsonResponse(text, status, quickRequestIdOf(request.body)));
 }
@@ -55,8 +55,8 @@ function streamWatch({ method, body, signal }: SentRequest, watch: HttpWatch) {
       const id = seen ?? (method === 'POST' ? requestIdOf(body) : undefined);
       watch.onTooLong(id, tooLarge(watch.limit));
       if (id === undefined) return undefined;
-      // The transport must not ask for the event once more.
-      const error = { code: -32603, message: 'The answer is too long' };
+      // An error response keeps the transport from requesting the event again.
+      const error = { code: -32603, message: 'The response is too large' };
       return `data: ${JSON.stringify({ jsonrpc: '2.0', id, error })}\n\n`;
     },
     onEnd(failure?: unknown) {
@@ -65,7 +65,7 @@ function streamWatch({ method, body, signal }: SentRequest, watch: HttpWatch) {
   };
 }
 
-/** The fast way for what says how long it is; the rest is counted as it comes. */
+/** Fast path for responses with a content length; others are counted while reading. */
 async function bodyText(
   body: Dispatcher.ResponseData['body'],
   declared: string | string[] | undefined,
@@ -89,25 +89,25 @@ async function bodyText(
   throw tooLarge(limit, status);
 }
 
-/** One answer of a server, as far as it decides what becomes of the request. */
+/** A response, as far as it decides about the request. */
 export type ResponseFacts = {
   method: string;
-  /** Whether the body of a POST was a request, which wants an answer. */
+  /** Whether the POST body was a request, which needs a response. */
   wantsAnswer: boolean;
   hadSession: boolean;
   status: number;
-  /** The media type alone, in lower case; empty if the server named none. */
+  /** The media type in lower case; empty if there is none. */
   type: string;
   text: string;
   retryAfterMs?: number | undefined;
-  /** The `WWW-Authenticate` header: how the server wants to be authorized. */
+  /** The `WWW-Authenticate` header. */
   challenge?: string | undefined;
 };
 
-/** Streamable HTTP, where some refusals are part of the protocol, or the older one with a stream beside. */
+/** Streamable HTTP, where some error statuses are part of the protocol, or HTTP with SSE. */
 export type HttpKind = 'streamable' | 'sse';
 
-/** Why an answer is of no use; undefined for one the official transport can go on with. */
+/** Why a response is unusable; undefined if the official transport can handle it. */
 export function checkResponse(kind: HttpKind, answer: ResponseFacts): HttpError | undefined {
   const { method, status, type } = answer;
   if (method === 'DELETE') return undefined;
@@ -120,37 +120,42 @@ export function checkResponse(kind: HttpKind, answer: ResponseFacts): HttpError 
   return unusableResponse(answer, JSON_TYPE);
 }
 
-/** Reads an answer in JSON as the official client takes it; throws the fault of one that is no answer to the request. */
+/** Parses and normalizes a JSON response; throws if it is not a response to the request. */
 export function parseJsonResponse(
   text: string,
   status: number,
   id: number | string | undefined,
 ): JSONRPCMessage | JSONRPCMessage[] {
   const fail = (why: string, cause?: unknown) =>
-    new HttpError(`it answered ${status}, but ${why}`, { code: 'bad-answer', status, wasSent: true, cause });
+    new HttpError(`the server answered ${status}, but ${why}`, {
+      code: 'bad-answer',
+      status,
+      wasSent: true,
+      cause,
+    });
   let data: unknown;
   try {
     data = JSON.parse(text);
   } catch (cause) {
-    throw fail('its JSON is broken', cause);
+    throw fail('its JSON is invalid', cause);
   }
   if (Array.isArray(data)) {
     const batch = data.map(normalizeLooseMessage).filter((it) => it !== undefined);
     if (batch.some((it) => !('method' in it) && isAnswerTo(it.id, id))) return batch;
-    throw fail('no answer to the request is in the list it sent');
+    throw fail('the list it sent contains no response to the request');
   }
   const { id: own, method, result, error } = Object(data) as Record<string, unknown>;
   const hasAnswer = method === undefined && (result !== undefined || error !== undefined);
   if (hasAnswer && !isAnswerTo(own, id)) {
-    throw fail(`to another request (${formatId(own)} instead of ${formatId(id)})`);
+    throw fail(`for another request (${formatId(own)} instead of ${formatId(id)})`);
   }
   const message = normalizeLooseMessage(data);
-  if (message === undefined) throw fail('what it sent is no JSON-RPC message; check "url"');
-  if ('method' in message) throw fail('what it sent is no answer to the request; check "url"');
+  if (message === undefined) throw fail('the body is not a JSON-RPC message; check "url"');
+  if ('method' in message) throw fail('the body is not a response to the request; check "url"');
   return message;
 }
 
-/** Some give numbers back as text. */
+/** Some servers return numeric ids as strings. */
 function isAnswerTo(own: unknown, id: number | string | undefined): boolean {
   return id === undefined || ((typeof own === 'number' || typeof own === 'string') && `${own}` === `${id}`);
 }
@@ -159,9 +164,9 @@ function formatId(id: unknown): string {
   return typeof id === 'number' || typeof id === 'string' ? JSON.stringify(id).slice(0, 50) : 'no id';
 }
 
-/** What is said of a message that is longer than taken. */
+/** The error for an oversized message. */
 function tooLarge(limit: number, status?: number): HttpError {
-  const message = `it sent a message of more than ${limit} bytes; raise "maxFrameBytes" of its entry to take it`;
+  const message = `the server sent a message of more than ${limit} bytes; raise "maxFrameBytes" in its entry to accept it`;
   return new HttpError(message, {
     code: 'too-large',
     wasSent: true,
@@ -172,11 +177,11 @@ function tooLarge(limit: number, status?: number): HttpError {
 const EVENTS = 'text/event-stream';
 const JSON_TYPE = 'application/json';
 
-/** What the transport reads eras, missing streams and authorization from. */
+/** Statuses that the transport itself handles: protocol eras, missing streams and authorization. */
 function isForTransport(kind: HttpKind, { method, status, hadSession }: ResponseFacts): boolean {
   if (kind === 'sse') return false;
   if (status === 401 || status === 405) return true;
-  // Why a request was forbidden is in its body and headers, which the transport does not pass on.
+  // A 403 is handled here, because the transport drops its body and headers.
   if (status === 403) return method !== 'POST';
   return (status === 400 || status === 404) && method === 'POST' && !hadSession;
 }
@@ -185,7 +190,7 @@ function refusal(answer: ResponseFacts): HttpError {
   const { method, status, type, text, retryAfterMs, hadSession, challenge } = answer;
   const again = retryAfterMs === undefined ? '' : ` and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
   const bodyText = type.includes('html') ? '' : excerpt(text);
-  return new HttpError(`it answered ${status}${again}${bodyText === '' ? '' : `: ${bodyText}`}`, {
+  return new HttpError(`the server answered ${status}${again}${bodyText === '' ? '' : `: ${bodyText}`}`, {
     code: 'http-status',
     status,
     wasSent: true,
@@ -198,15 +203,16 @@ function refusal(answer: ResponseFacts): HttpError {
 }
 
 function unusableResponse({ status, type, text, hadSession }: ResponseFacts, wanted: string): HttpError {
-  const what = text === '' || status === 202 || status === 204 ? 'nothing' : type || 'something untyped';
+  const what = text === '' || status === 202 || status === 204 ? 'an empty body' : type || 'no content type';
   const bodyText = excerpt(text);
-  const message = `it answered ${status} with ${what} instead of ${wanted}${bodyText === '' ? '' : ` ("${bodyText}")`}; check "url"`;
+  const message = `the server answered ${status} with ${what} instead of ${wanted}${bodyText === '' ? '' : ` ("${bodyText}")`}; check "url"`;
   return new HttpError(message, { code: 'bad-answer', status, wasSent: true, hadSession });
 }
+
 /** Headers as the official transports read them. */
 type ReadHeaders = { get(name: string): string | null; has(name: string): boolean };
 
-/** As much of a fetch `Response` as the official transports use, without the cost of one. */
+/** The part of a fetch `Response` that the official transports use, at lower cost. */
 export class HttpResponse {
   readonly status: number;
   readonly statusText: string;
@@ -218,7 +224,7 @@ export class HttpResponse {
   readonly #text: string;
   readonly #json: (() => unknown) | undefined;
 
-  /** `content` is all of the text, or a stream of it. */
+  /** `content` is the complete text, or a stream. */
   constructor(
     head: { status: number; statusText: string; url: string; headers: ReadHeaders },
     content: string | ReadableStream<Uint8Array>,
@@ -248,7 +254,7 @@ export class HttpResponse {
   }
 }
 
-/** A view of the headers undici gives: lower-case names, lists for those that came more than once. */
+/** A view of undici's headers: lower-case names, lists for repeated headers. */
 function readHeaders(raw: Readonly<Record<string, string | string[] | undefined>>): ReadHeaders {
   const get = (name: string) => {
     const value = raw[name.toLowerCase()];
@@ -257,19 +263,19 @@ function readHeaders(raw: Readonly<Record<string, string | string[] | undefined>
   return { get, has: (name) => raw[name.toLowerCase()] !== undefined };
 }
 
-/** Who hears what happens to answers beside the request they belong to. */
+/** Options and listeners for responses. */
 export type HttpWatch = {
-  /** The longest message taken, in bytes. */
+  /** Maximum size of a message, in bytes. */
   limit: number;
-  /** Takes credentials out of a text of the server that is no message of the protocol. */
+  /** Masks credentials in text of the server that is not a protocol message. */
   mask(text: string): string;
-  /** A message was dropped; with the id of the request it answers, if that is known. */
+  /** Called for a dropped message, with the id of its request if known. */
   onTooLong(id: number | string | undefined, error: HttpError): void;
   /** An event stream ended without being cancelled by us. */
   onStreamEnd?(method: string, failure?: unknown): void;
 };
 
-/** The id of the request in a body; undefined if it is none, or several. */
+/** The id of the request in a body; undefined if the body is not a single request. */
 export function requestIdOf(body: string): number | string | undefined {
   let message: unknown;
   try {
@@ -282,19 +288,19 @@ export function requestIdOf(body: string): number | string | undefined {
   return typeof id === 'number' || typeof id === 'string' ? id : undefined;
 }
 
-/** As `requestIdOf` for a body that is known to be a request: we write the id second, and the official client last. */
+/** Like `requestIdOf`, for the body of a known request: we write the id second, the official client last. */
 export function quickRequestIdOf(body: string): number | string | undefined {
   const quick = /^\{"jsonrpc":"2\.0","id":(\d+),/.exec(body) ?? /,"id":(\d+)\}$/.exec(body.slice(-32));
   return quick?.[1] === undefined ? requestIdOf(body) : Number(quick[1]);
 }
 /**
- * Milliseconds from now that a `Retry-After` header asks for: seconds, or a date. Undefined for anything else, and for a
- * date if nobody knows the time.
+ * The delay of a `Retry-After` header in milliseconds: seconds, or a date. Undefined for anything else, and for a date if
+ * the time is unknown.
  */
 export function retryAfterMs(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000;
-  // Only a real date: `Date.parse` takes all kinds of words.
+  // Checked first, because `Date.parse` accepts many other texts.
   const at = /^[A-Za-z]{3,9},? /.test(value.trim()) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at - now) ? undefined : Math.max(0, at - now);
 }

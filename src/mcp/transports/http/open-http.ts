@@ -11,19 +11,19 @@ import { proxyFor } from './proxy.ts';
 import { RequestHeaders, runHeadersHelper } from './request-headers.ts';
 import { tlsOptions, VERIFIED } from './tls-options.ts';
 
-/** What an entry says of where a server is and who we are. */
+/** The members of an entry about the address and the headers. */
 export type HttpEntry = Omit<HttpServerEntry, 'type'>;
 
 type OpenHttp = {
   fetch: typeof globalThis.fetch;
   url: URL;
-  /** Asks for the headers. */
+  /** Resolves the headers in advance. */
   prepare(): unknown;
-  /** Resolves when neither connections nor a helper are left. */
+  /** Resolves when the connections and the helper are closed. */
   close(): Promise<void>;
 };
 
-/** What every transport over HTTP needs; the caller closes it. */
+/** The shared parts of the HTTP transports; the caller closes them. */
 export async function openHttp(
   kind: HttpKind,
   name: string,
@@ -47,15 +47,16 @@ export async function openHttp(
   };
 }
 
-/** Refuses what is no full URL, and one with a password in it, which would end up in logs. */
+/** Refuses relative URLs, and URLs with credentials, which would end up in logs. */
 export function urlOf(name: string, text: string): URL {
-  if (!URL.canParse(text)) throw new HostError('bad-config', name, `"${redactText(text)}" is no full URL`);
+  if (!URL.canParse(text))
+    throw new HostError('bad-config', name, `"url" is not an absolute URL: "${redactText(text)}"`);
   const url = new URL(text);
   if (url.username === '' && url.password === '') return url;
-  throw new HostError('bad-config', name, 'its "url" names a user; use "headers" for credentials');
+  throw new HostError('bad-config', name, '"url" contains credentials; use "headers" instead');
 }
 
-/** The headers of an entry, its helper's among them. */
+/** The headers of an entry, including those of its helper. */
 export function headersOf(name: string, entry: HttpEntry, context: ConnectContext): RequestHeaders {
   const { url, headers, headersHelper } = entry;
   context.secrets?.addEntry({ headers: headers ?? {} });
@@ -69,33 +70,33 @@ export function headersOf(name: string, entry: HttpEntry, context: ConnectContex
   });
 }
 
-/** The value may be a secret, so only the name is told. */
+/** Only the name is reported, since the value may be a secret. */
 function checkHeaders(name: string, headers: Readonly<Record<string, string>>): void {
   for (const [header, value] of Object.entries(headers)) {
     if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(header))
       throw new HostError(
         'bad-config',
         name,
-        `"headers" has the name ${JSON.stringify(header)}, which no header can have`,
+        `"headers" contains ${JSON.stringify(header)}, which is not a valid header name`,
       );
     if (/[\r\n\0]/.test(value))
-      throw new HostError('bad-config', name, `the value of "${header}" in "headers" has to be one line`);
+      throw new HostError('bad-config', name, `the value of "${header}" in "headers" must be one line`);
   }
 }
 
-/** How long a connection may take to be made; how long the answer takes is for the caller to say. */
+/** Timeout for making a connection; the caller limits the response. */
 export const CONNECT_MS = 10_000;
 
 const LIMITS = {
   connections: 128,
   pipelining: 1,
-  // A tool may think for hours before it says anything, and between two words.
+  // A tool may take hours before it responds, and between two messages.
   headersTimeout: 0,
   bodyTimeout: 0,
   allowH2: false,
 };
 
-/** Kept-alive connections to one server; `via` is the proxy that the environment names for it. */
+/** Kept-alive connections to one server; `via` is the proxy from the environment. */
 type HttpPool = { pool: Dispatcher; via: URL | undefined };
 
 /** The caller destroys the pool. */
@@ -113,12 +114,12 @@ async function openPool(
   return { pool: new ProxyAgent({ ...LIMITS, ...through }), via };
 }
 
-/** Refuses a proxy the environment names in a way we cannot use. */
+/** Refuses proxies of unsupported schemes. */
 export function checkProxy(name: string, proxy: string): URL {
   if (URL.canParse(proxy)) {
     const url = new URL(proxy);
     if (url.protocol === 'http:' || url.protocol === 'https:') return url;
   }
-  const error = `the environment names the proxy "${redactText(proxy)}"; only http:// and https:// ones can be used`;
+  const error = `unsupported proxy "${redactText(proxy)}" in the environment; use an http:// or https:// proxy`;
   throw new HostError('bad-config', name, error);
 }

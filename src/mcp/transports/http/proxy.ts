@@ -6,8 +6,8 @@ import { VERIFIED } from './tls-options.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy that the environment names for a URL, as curl reads it: `HTTPS_PROXY` or `HTTP_PROXY` by the scheme, else
- * `ALL_PROXY`, lower case first, and not for who is in `NO_PROXY`. This machine itself is never reached through one.
+ * The proxy for a URL from the environment, with the rules of curl: `HTTPS_PROXY` or `HTTP_PROXY` by scheme, else
+ * `ALL_PROXY`, lower case first, except hosts in `NO_PROXY`. Loopback addresses never use a proxy.
  */
 export function proxyFor(url: URL, env: Environment): string | undefined {
   const isSecure = url.protocol === 'https:' || url.protocol === 'wss:';
@@ -19,7 +19,7 @@ export function proxyFor(url: URL, env: Environment): string | undefined {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
 }
 
-/** An address of this machine, which nobody else can answer for. */
+/** A loopback address. */
 export function isLoopback(hostname: string): boolean {
   const host = bare(hostname);
   return (
@@ -31,7 +31,7 @@ function read(env: Environment, name: string): string | undefined {
   return env[name] || env[name.toUpperCase()] || undefined;
 }
 
-/** A rule is a host, which stands for all below it as well, `*.host`, which does not stand for the host, or `*`; each with a port or not. */
+/** A rule is a host including its subdomains, `*.host` for the subdomains only, or `*`; each with an optional port. */
 function isExempt(host: string, port: string, rule: string): boolean {
   const split = /^(\[.+\]|[^:]+):(\d+)$/.exec(rule);
   if (split?.[2] !== undefined && split[2] !== port) return false;
@@ -49,7 +49,7 @@ function bare(hostname: string): string {
     .replace(/(.)\.$/, '$1');
 }
 
-/** A connection to a host through a proxy's CONNECT; the proxy's own credentials come from its URL. */
+/** Opens a tunnel with CONNECT; the credentials of the proxy come from its URL. */
 export async function openTunnel(
   proxy: URL,
   to: { host: string; port: number },
@@ -81,7 +81,7 @@ export async function openTunnel(
     connecting.destroy();
     reject(refused(`the proxy ${proxy.host} answered ${statusCode}`));
   });
-  connecting.on('timeout', () => connecting.destroy(refused(`the proxy ${proxy.host} does not answer`)));
+  connecting.on('timeout', () => connecting.destroy(refused(`the proxy ${proxy.host} does not respond`)));
   connecting.on('error', (failure) => {
     reject(toProxyError(toNetworkError(failure), proxy));
   });

@@ -4,9 +4,8 @@ import { HttpError } from './http-error.ts';
 import { HttpResponse } from './http-response.ts';
 
 /**
- * A `fetch` by which the stream beside the requests is kept open, or opened later if it cannot be yet: the official
- * transport gives it up after some tries, or after the first, and would be deaf from then on. A stream that goes on with
- * one request's answer is left alone.
+ * A `fetch` that keeps the server's notification stream open, or opens it later: the official transport gives up after a
+ * few attempts and would miss all later notifications. Streams that resume a response are left alone.
  */
 export function reconnectingFetch(
   inner: typeof fetch,
@@ -42,34 +41,34 @@ export function reconnectingFetch(
 }
 
 function unopened(status: number): HttpError {
-  const message = `it answered ${status} instead of opening its stream`;
+  const message = `the server answered ${status} instead of opening its stream`;
   return new HttpError(message, { code: 'http-status', status, wasSent: true });
 }
 
 const LAST_EVENT = 'last-event-id';
-/** Who may not come in, and servers that have no stream: not all of them know the status for that. */
+/** Unauthorized requests, and servers without a stream, some of which do not use status 405. */
 const FOR_TRANSPORT: ReadonlySet<number> = new Set([401, 403, 404, 405, 501]);
 
 type Bytes = ReadableStream<Uint8Array>;
 
-/** What a stream that lasts needs of its surroundings. */
+/** Dependencies of a lasting stream. */
 export type ReconnectOptions = {
-  /** Opens the next one, from after the event with that id; `over` is a server that has none any more. */
+  /** Opens the next stream after the event with that id; `over` means that the server no longer has one. */
   open(lastEventId: string | undefined): Promise<Bytes | 'over'>;
-  /** Hears why one broke or could not be opened. */
+  /** Called when a stream breaks or cannot be opened. */
   onError(error: unknown): void;
   signal: AbortSignal | undefined;
   pause?: ReconnectDelay;
 };
 
-/** A stream that lasted so long was a good one: the next is opened soon. */
+/** A stream that lasted this long resets the backoff. */
 const STABLE_MS = 10_000;
-/** What was said meanwhile is lost, so whatever is listed has to be listed anew; no server says this. */
+/** Inserted after a gap, so that all lists are read again; servers do not send this method. */
 const GAP = Buffer.from('data: {"jsonrpc":"2.0","method":"notifications/list_changed"}\n\n');
 
 /**
- * Streams of whole events as one that does not end: another is opened after each, for as long as it takes. Without a
- * first one, it is yet to open.
+ * Joins event streams into one that does not end: after each stream another one is opened. Without a first stream, the
+ * first one is opened later.
  */
 export function reconnectingStream(first: Bytes | undefined, options: ReconnectOptions): Bytes {
   const { open, onError, signal, pause = RECONNECT_DELAY } = options;
@@ -127,7 +126,7 @@ export function reconnectingStream(first: Bytes | undefined, options: ReconnectO
   );
 }
 
-/** The id to go on from after these events; undefined for one that no header can hold, as an older one would repeat events. */
+/** The last event id in these events; undefined if it cannot be sent as a header, since an older id would repeat events. */
 export function lastEventIdAfter(events: string, before: string | undefined): string | undefined {
   const id = [...events.matchAll(ID)].at(-1)?.[1]?.trim();
   if (id === undefined) return before;
@@ -135,8 +134,8 @@ export function lastEventIdAfter(events: string, before: string | undefined): st
 }
 
 /**
- * Whether a stream may have stayed shut because of the id it was to go on from. A server that was not reached, or is not
- * ready, says nothing of it; some that cannot find an event answer 500.
+ * Whether a stream may have failed because of its last event id. An unreachable or unready server says nothing about it;
+ * some servers answer 500 if they cannot find the event.
  */
 export function mayBeCausedById(error: unknown): boolean {
   if (!(error instanceof HttpError)) return true;
@@ -145,23 +144,23 @@ export function mayBeCausedById(error: unknown): boolean {
 
 const ID = /(?<=^|[\r\n])id: ?([^\r\n]*)/g;
 const FITS_HEADER = /^[\t\x20-\x7e\x80-\xff]+$/;
-/** The first pause before a stream is opened again, and what it grows to. */
+/** The first and the maximum delay before a stream is reopened. */
 type ReconnectDelay = { firstMs: number; maxMs: number };
 
 export const RECONNECT_DELAY: ReconnectDelay = { firstMs: 1000, maxMs: 30_000 };
 
-/** The pause after so many failures; a server may ask for another first one, within what is good for both. */
+/** The delay after this many failures; a server may set the first one within bounds. */
 export function reconnectDelayMs(
   askedMs: number | undefined,
   failures: number,
   { firstMs, maxMs }: ReconnectDelay,
 ): number {
-  // Twice nothing is nothing, and a timer for too long fires at once.
+  // A delay of 0 would not grow, and one that is too long for a timer would fire at once.
   const first = Math.min(Math.max(askedMs ?? firstMs, firstMs), maxMs);
   return backoffMs({ firstMs: first, maxMs }, failures + 1);
 }
 
-/** The pause that the last of these events asks for. */
+/** The `retry` delay of the last of these events. */
 export function retryFieldOf(events: string): number | undefined {
   const retry = [...events.matchAll(RETRY)].at(-1)?.[1];
   return retry === undefined ? undefined : Number(retry);

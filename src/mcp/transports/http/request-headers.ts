@@ -10,7 +10,7 @@ import type { ConnectContext } from '../../connection/connect-context.ts';
 import { HostError } from '../../errors/host-error.ts';
 import { serverEnvironment } from '../stdio/server-environment.ts';
 
-/** The headers an entry asks for on each request; those of its helper, if it has one, are asked for once and kept. */
+/** The headers of an entry; those of its helper are requested once and cached. */
 export class RequestHeaders {
   readonly #fixed: Readonly<Record<string, string>>;
   readonly #help: ((signal: AbortSignal) => Promise<Record<string, string>>) | undefined;
@@ -27,12 +27,12 @@ export class RequestHeaders {
     if (!help) this.#known = this.#fixed;
   }
 
-  /** At once if they are known, which they are but for the first time; names are in lower case. */
+  /** Available at once except the first time; names are in lower case. */
   get(): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>> {
     return this.#known ?? this.#current ?? this.#runHelper();
   }
 
-  /** Others than those a server refused; undefined if there can be none. Who is refused meanwhile shares them. */
+  /** Replaces headers that the server refused; undefined if there is no helper. Concurrent refusals share one run. */
   async renew(
     refused: Readonly<Record<string, string>>,
   ): Promise<Readonly<Record<string, string>> | undefined> {
@@ -70,12 +70,12 @@ function lowered(headers: Readonly<Record<string, string>>): Record<string, stri
 const LIMIT_MS = 10_000;
 const LIMIT_BYTES = 64 * 1024;
 
-/** How long a helper may take, and who calls it off. */
+/** Time limit and abort signal of a helper. */
 type HelperLimits = { limitMs?: number; signal?: AbortSignal };
 
 /**
- * Runs an entry's `headersHelper` with the least environment; rejects without showing what it printed. When it settles,
- * nothing is left of what the helper started.
+ * Runs an entry's `headersHelper` with a minimal environment; errors do not show its stdout. When the promise settles,
+ * all processes of the helper have ended.
  */
 export async function runHeadersHelper(
   name: string,
@@ -102,7 +102,7 @@ export async function runHeadersHelper(
     lastLine === '' ? '' : `; stderr: ${context.secrets?.mask(lastLine) ?? redactText(lastLine)}`;
   if (end !== 0) {
     throw fail(
-      `${typeof end === 'number' ? `ended with exit code ${end}` : 'could not be run'}${stderrText}; run it by hand`,
+      `${typeof end === 'number' ? `exited with code ${end}` : 'could not be run'}${stderrText}; run it by hand to see why`,
     );
   }
   const headers = parseHelperOutput(printed);
@@ -110,16 +110,16 @@ export async function runHeadersHelper(
   return headers;
 }
 
-const STOPPED = 'was stopped, since the connection is not wanted any more';
-/** As much of what it complains about as is told. */
+const STOPPED = 'was stopped, because the connection was closed';
+/** Maximum length of the stderr that is reported. */
 const LAST_LINE = 300;
-/** What was made to end is gone as soon as the system gets to it. */
+/** Time for killed processes to disappear. */
 const LAST_MS = 1000;
 
 type Helper = ChildProcessByStdio<null, Readable, Readable>;
 type HelperEnd = number | 'stopped' | 'late' | 'long' | 'unrunnable';
 
-/** All it starts ends with this process at the latest; `end` ends it now, and waits for that. */
+/** Everything it starts ends with the host at the latest; `end` ends it now and waits. */
 function startHelper(
   command: string,
   surroundings: { env: Record<string, string>; cwd?: string },
@@ -143,7 +143,7 @@ function startHelper(
   }
 }
 
-/** Resolves when it has ended and printed all, or is not waited for any longer. */
+/** Resolves when the helper has exited, or when a limit is reached. */
 async function outputOf(
   child: Helper,
   limitMs: number,
@@ -163,7 +163,7 @@ async function outputOf(
     complained = `${complained}${text}`.slice(-LAST_LINE);
   });
   child.on('error', () => resolve('unrunnable'));
-  // Something it left in the background may hold on to its stderr.
+  // A background process of the helper may keep its stderr open.
   const exited = once(child, 'exit') as Promise<[number | null]>;
   Promise.all([exited, once(child.stdout, 'close')]).then(
     ([[code]]) => resolve(code ?? 'unrunnable'),
@@ -178,19 +178,20 @@ async function outputOf(
   return { printed, lastLine: complained.trim().split('\n').at(-1) ?? '', end };
 }
 
-/** The headers a helper printed, or what is wrong with them; that says names but never values. */
+/** Parses the headers that a helper printed, or returns why they are invalid; names are shown, values are not. */
 export function parseHelperOutput(text: string): Record<string, string> | string {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return 'must print one JSON object of headers, and what it printed is no JSON';
+    return 'must print one JSON object of headers, but printed something else';
   }
   if (!isRecord(value) || Array.isArray(value)) return 'must print one JSON object of headers';
   for (const [header, content] of Object.entries(value)) {
-    if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(header)) return 'printed a name that no header can have';
-    if (typeof content !== 'string') return `printed a "${header}" that is no string`;
-    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(content)) return `printed a "${header}" that no header can hold`;
+    if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(header)) return 'printed an invalid header name';
+    if (typeof content !== 'string') return `printed a "${header}" that is not a string`;
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(content))
+      return `printed a "${header}" that is not a valid header value`;
   }
   return value as Record<string, string>;
 }

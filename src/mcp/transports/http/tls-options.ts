@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { HostError } from '../../errors/host-error.ts';
 
-/** What an entry says of TLS. */
+/** The TLS settings of an entry. */
 type TlsEntry = { ca?: string; cert?: string; key?: string; serverName?: string };
 
 /**
@@ -19,7 +19,7 @@ export type TlsOptions = typeof VERIFIED & {
   servername?: string;
 };
 
-/** Reads what an entry says of TLS: each part is PEM text or the path of a file that holds it. */
+/** Reads the TLS settings: each is PEM text or the path of a PEM file. */
 export async function tlsOptions(name: string, entry: TlsEntry | undefined): Promise<TlsOptions> {
   if (entry === undefined) return VERIFIED;
   const pem = async (part: 'ca' | 'cert' | 'key') => {
@@ -31,7 +31,7 @@ export async function tlsOptions(name: string, entry: TlsEntry | undefined): Pro
   };
   const [ca, cert, key] = await Promise.all([pem('ca'), pem('cert'), pem('key')]);
   if ((cert === undefined) !== (key === undefined)) {
-    throw new HostError('bad-config', name, '"tls.cert" and "tls.key" go together; give both');
+    throw new HostError('bad-config', name, '"tls.cert" and "tls.key" must be set together');
   }
   const { getCACertificates } = await import('node:tls');
   return {

@@ -3,17 +3,17 @@ import { within } from '../../../base/async/timers.ts';
 import { isRecord } from '../../../base/json-value.ts';
 import { HttpError } from './http-error.ts';
 
-/** What belongs to the start of a transport. */
+/** Options of the start of a transport. */
 type Start = {
-  /** Waited for before anything is sent. */
+  /** Awaited before anything is sent. */
   prepare?: () => unknown;
-  /** Knows better why the start failed. */
+  /** The cause of a failed start, if it is known. */
   explain?: (failure: unknown) => unknown;
 };
 
 /**
- * A transport whose requests always come to an end: the official ones forget a request whose stream ends without its
- * answer. Here `send` lasts until the answer is there, and rejects with the reason when none can come.
+ * A transport whose requests always settle: the official ones forget a request whose stream ends without a response.
+ * Here `send` resolves when the response has arrived, and rejects with the reason if none can come.
  */
 export class TrackedTransport implements Transport {
   onclose?: Transport['onclose'];
@@ -22,11 +22,11 @@ export class TrackedTransport implements Transport {
   readonly #inner: Transport;
   readonly #start: Start;
   readonly #waiting = new Map<string, (error?: unknown) => void>();
-  /** Requests that failed here, whose answer is still to be dropped. */
+  /** Requests that failed here, whose late responses are dropped. */
   readonly #failed = new Set<string>();
-  /** Requests that are on their way to the server. */
+  /** Requests that are being sent. */
   readonly #posting = new Set<Promise<void>>();
-  /** Rejects when the connection is lost, never resolves: the official transports may wait for their start for ever. */
+  /** Rejects when the connection is lost, never resolves: the start of the official transports may hang. */
   readonly #lost = Promise.withResolvers<never>();
   #lastError: HttpError | undefined;
   #isLeaving = false;
@@ -83,7 +83,7 @@ export class TrackedTransport implements Transport {
     }
     const key = String(message.id);
     const answered = Promise.withResolvers<void>();
-    // It may be settlers before anybody waits for it.
+    // May be settled before anything awaits it.
     answered.promise.catch(() => {});
     const settle = (error?: unknown) => (error === undefined ? answered.resolve() : answered.reject(error));
     const leave = () => answered.resolve();
@@ -91,7 +91,7 @@ export class TrackedTransport implements Transport {
     options?.requestSignal?.addEventListener('abort', leave, { once: true });
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.();
-      settle(new HttpError('its stream ended before the answer came', ENDED));
+      settle(new HttpError('the stream ended before the response arrived', ENDED));
     };
     try {
       const posted = this.#inner.send(message, { ...options, onRequestStreamEnd });
@@ -115,7 +115,7 @@ export class TrackedTransport implements Transport {
     settle(error);
   }
 
-  /** The connection is over by the server's doing. What is on its way may still learn whether it got there. */
+  /** The server ended the connection. Requests that are being sent may still learn whether they arrived. */
   async lose(error: HttpError): Promise<void> {
     this.#isLost = true;
     this.#lost.reject(error);
@@ -144,13 +144,13 @@ export class TrackedTransport implements Transport {
     this.#isClosed = true;
     const settlers = [...this.#waiting.values()];
     for (const settle of settlers) settle(error);
-    // Requests hear why before they hear that all is over.
+    // Requests learn the reason before the close is reported.
     if (error && settlers.length > 0) setImmediate(() => this.onclose?.());
     else this.onclose?.();
   }
 }
 
-/** How long a request that is on its way is waited for when the stream of answers is gone. */
+/** How long a request that is being sent is awaited after the response stream has ended. */
 const POSTED_MS = 1000;
 const ENDED = { code: 'stream-ended', wasSent: true } as const;
 

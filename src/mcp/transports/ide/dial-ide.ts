@@ -10,7 +10,7 @@ import { chooseEditor, findEditors, lockDirectory } from './find-editor.ts';
 
 const TOKEN_HEADER = 'X-Claude-Code-Ide-Authorization';
 
-/** Reaches a running editor: the one its entry names by URL, else the one whose lock file says it has our directory open. */
+/** Connects to a running editor: at the URL of the entry, else the one whose lock file names the working directory. */
 export async function dialIde(name: string, entry: IdeServerEntry, context: ConnectContext): Promise<Dialed> {
   const { url, authToken } =
     entry.url === undefined ? await discover(name, entry, context) : named(name, entry);
@@ -22,10 +22,10 @@ export async function dialIde(name: string, entry: IdeServerEntry, context: Conn
 
 type Place = { url: string; authToken: string | undefined };
 
-/** An editor is on this machine: its token goes nowhere else. */
+/** An editor runs on this machine, so its token is sent nowhere else. */
 function named(name: string, { url = '', authToken }: IdeServerEntry): Place {
   if (!isLoopback(urlOf(name, url).hostname)) {
-    throw new HostError('bad-config', name, 'the "url" of an editor names this machine, 127.0.0.1');
+    throw new HostError('bad-config', name, 'the "url" of an editor must be on this machine (127.0.0.1)');
   }
   return { url, authToken };
 }
@@ -39,7 +39,7 @@ async function discover(name: string, entry: IdeServerEntry, context: ConnectCon
   const port = Number(context.env.CLAUDE_CODE_SSE_PORT) || undefined;
   const editor = chooseEditor(editors, { transport, cwd, port, ideName: entry.ideName });
   if (!editor) {
-    const error = `no editor that runs has ${cwd} open; open it there, or give "url" and "authToken"`;
+    const error = `no running editor has ${cwd} open; open it in the editor, or set "url" and "authToken"`;
     throw new HostError('unreachable', name, error, { hasRun: 'no', isTerminal: true });
   }
   const url = transport === 'ws' ? `ws://127.0.0.1:${editor.port}` : `http://127.0.0.1:${editor.port}/sse`;

@@ -3,19 +3,19 @@ import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecord } from '../../../base/json-value.ts';
 
-/** The editors that run now, and notes on lock files that were not believed. */
+/** The running editors, and notes about ignored lock files. */
 type FoundEditors = { editors: Editor[]; notes: string[] };
 
 const MAX_LOCK_FILE_BYTES = 64 * 1024;
 
-/** Where editors leave their lock files; undefined without a home. */
+/** The directory of the editors' lock files; undefined without a home directory. */
 export function lockDirectory(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const home = env.HOME || env.USERPROFILE;
   const config = env.CLAUDE_CONFIG_DIR || (home && join(home, '.claude'));
   return config ? join(config, 'ide') : undefined;
 }
 
-/** Reads all lock files of a directory. Those of editors that are gone are passed over. */
+/** Reads all lock files of a directory; those of editors that have exited are skipped. */
 export async function findEditors(directory: string): Promise<FoundEditors> {
   const names = await readdir(directory).catch(() => []);
   const found: FoundEditors = { editors: [], notes: [] };
@@ -23,7 +23,7 @@ export async function findEditors(directory: string): Promise<FoundEditors> {
     const text = await trustedText(join(directory, name)).catch(() => 'it cannot be read' as const);
     const editor = typeof text === 'string' ? undefined : readLockFile(name, text.text);
     if (typeof text === 'string') found.notes.push(`lock file ${name} is ignored: ${text}`);
-    else if (!editor) found.notes.push(`lock file ${name} is ignored: it is none of an editor`);
+    else if (!editor) found.notes.push(`lock file ${name} is ignored: it is not an editor's lock file`);
     else if (isAlive(editor.pid)) found.editors.push(editor);
   }
   return found;
@@ -34,8 +34,8 @@ async function trustedText(path: string): Promise<{ text: string } | string> {
   await using file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
   const { mode, uid, size } = await file.stat();
   const self = process.getuid?.();
-  if (self !== undefined && uid !== self && uid !== 0) return 'it belongs to somebody else';
-  if (self !== undefined && (mode & 0o022) !== 0) return 'others may write it';
+  if (self !== undefined && uid !== self && uid !== 0) return 'it belongs to another user';
+  if (self !== undefined && (mode & 0o022) !== 0) return 'other users can write it';
   if (size > MAX_LOCK_FILE_BYTES) return 'it is too long';
   return { text: await file.readFile('utf8') };
 }
@@ -48,18 +48,18 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What decides between editors. */
+/** What the choice of an editor depends on. */
 export type EditorCriteria = {
   transport: Editor['transport'];
   cwd: string;
-  /** The port an editor gave to the terminal we were started in. */
+  /** The port that the editor set in its terminal. */
   port?: number | undefined;
   ideName?: string | undefined;
 };
 
 /**
- * The editor that has the working directory open: the one of the terminal we run in before all others, then the one
- * whose folder is nearest.
+ * The editor that has the working directory open: first the one whose terminal this is, then the one with the nearest
+ * folder.
  */
 export function chooseEditor(editors: readonly Editor[], criteria: EditorCriteria): Editor | undefined {
   const fitting = editors
@@ -74,7 +74,7 @@ export function chooseEditor(editors: readonly Editor[], criteria: EditorCriteri
   return (own ?? nearest)?.editor;
 }
 
-/** How long the longest of these folders is that holds the path; 0 if none does. */
+/** The length of the longest folder that contains the path; 0 if none does. */
 function depthOf(folders: readonly string[], path: string): number {
   return Math.max(
     0,
@@ -88,7 +88,7 @@ function holds(folder: string, path: string): boolean {
   return outer.root === inner.root && outer.parts.every((part, at) => part === inner.parts[at]);
 }
 
-/** A path cut into its names. Those of Windows are the same in either case and with either slash. */
+/** Splits a path into its names. On Windows, case and kind of slash do not matter. */
 function partsOf(path: string): { root: string; parts: string[] } {
   const windows = /^([a-z]:|[\\/]{2}[^\\/]+)(?=[\\/]|$)/i.exec(path)?.[0];
   const plain = windows === undefined ? path : path.slice(windows.length).toLowerCase().replaceAll('\\', '/');
@@ -100,7 +100,7 @@ function partsOf(path: string): { root: string; parts: string[] } {
   return { root: windows?.toLowerCase().replaceAll('\\', '/') ?? '/', parts };
 }
 
-/** What a running editor says of itself in its lock file; the port is the file's name. */
+/** The content of a running editor's lock file; the port is the name of the file. */
 export type Editor = {
   port: number;
   pid: number;
@@ -110,7 +110,7 @@ export type Editor = {
   authToken: string | undefined;
 };
 
-/** Reads one lock file; undefined for what is none. Files without a word on the transport are of editors that speak SSE. */
+/** Parses a lock file; undefined if it is invalid. Without a transport the editor uses SSE. */
 export function readLockFile(fileName: string, text: string): Editor | undefined {
   const port = Number(/^(\d{1,5})\.lock$/.exec(fileName)?.[1] ?? Number.NaN);
   if (!(port > 0 && port < 65_536)) return undefined;
@@ -125,7 +125,7 @@ export function readLockFile(fileName: string, text: string): Editor | undefined
   if (typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 0) return undefined;
   if (transport !== 'ws' && transport !== 'sse') return undefined;
   if (!Array.isArray(workspaceFolders)) return undefined;
-  // A header cannot hold everything a string can.
+  // Not every string is a valid header value.
   if (authToken !== undefined && !(typeof authToken === 'string' && /^[\x21-\x7e]+$/.test(authToken)))
     return undefined;
   return {

@@ -3,7 +3,7 @@ import { INTERNAL, type RpcId, readRpc, rpcFailure, rpcResult } from '../../../p
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import type { SdkPort, ServerManifest } from '../../connection/connect-context.ts';
 
-/** An MCP transport over a port, where every message is a request of the channel's own. */
+/** An MCP transport over a port, where every message is a request of the control channel. */
 export class ChannelTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   onclose?: () => void;
@@ -21,7 +21,7 @@ export class ChannelTransport implements Transport {
     this.#unlisten = this.#port.listen((message) => this.#receive(message));
   }
 
-  /** Resolves at once for a request: its reply comes as a message. */
+  /** Resolves at once for a request; the response arrives as a message. */
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#ended.signal.aborted) throw new Error('the transport is closed');
     const read = readRpc(message);
@@ -53,7 +53,7 @@ export class ChannelTransport implements Transport {
         const read = readRpc(it);
         return read.kind === 'response' && read.id === id
           ? read.message
-          : rpcFailure(id, INTERNAL, 'the reply is no JSON-RPC response to this request');
+          : rpcFailure(id, INTERNAL, 'the reply is not a JSON-RPC response to this request');
       },
       (failure: unknown) => rpcFailure(id, INTERNAL, messageOf(failure)),
     );
@@ -69,7 +69,7 @@ export class ChannelTransport implements Transport {
   }
 }
 
-/** The same port with the handshake answered by the manifest: nothing is asked twice. Lists are answered from it once. */
+/** A port that answers the handshake, and the first list of tools, from the manifest. */
 export function replayed(port: SdkPort, { initializeResult, toolsListResult }: ServerManifest): SdkPort {
   let isListed = false;
   return {

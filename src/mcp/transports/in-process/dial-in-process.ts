@@ -7,7 +7,7 @@ import type { ConnectContext, Dialed, SdkServerEntry } from '../../connection/co
 import { HostError } from '../../errors/host-error.ts';
 import { ChannelTransport, replayed } from './channel-transport.ts';
 
-/** Reaches a server of this process directly, or one of the program at the far end of the control channel. */
+/** Connects to a server object in this process, or to one of the program at the other end of the control channel. */
 export async function dialInProcess(
   name: string,
   entry: SdkServerEntry,
@@ -15,7 +15,11 @@ export async function dialInProcess(
 ): Promise<Dialed> {
   if (entry.instance !== undefined) return direct(name, entry);
   if (!context.openPort) {
-    throw new HostError('bad-config', name, 'it is an in-process server, but no program is connected');
+    throw new HostError(
+      'bad-config',
+      name,
+      'an in-process server needs a connected program, and there is none',
+    );
   }
   const port = context.openPort(name);
   const transport = new ChannelTransport(entry.manifest ? replayed(port, entry.manifest) : port);
@@ -33,7 +37,7 @@ function direct(name: string, { instance, assigns = {} }: SdkServerEntry): Diale
   return { transport, close: () => transport.close(), stderr: () => [] };
 }
 
-/** An MCP transport straight into a session of this process: nothing is written and read in between. */
+/** An MCP transport directly to a session in this process, without serialization. */
 class SessionTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   onclose?: () => void;
@@ -50,7 +54,7 @@ class SessionTransport implements Transport {
     this.#session = this.#open((message) => this.#receive(message));
   }
 
-  /** Resolves at once: the answer comes as a message. */
+  /** Resolves at once; the response arrives as a message. */
   async send(message: JSONRPCMessage): Promise<void> {
     const session = this.#session;
     if (!session || this.#isClosed) throw new Error('the transport is closed');
@@ -61,7 +65,7 @@ class SessionTransport implements Transport {
     else void session.receive(message).then(answered);
   }
 
-  /** Ends our session; the server itself stays what it is for its other users. */
+  /** Ends this session only; the server may have others. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -1,28 +1,28 @@
 const NEWLINE = 10;
-/** Pieces below this are copied together: a line that comes byte by byte must not become a list of bytes. */
+/** Smaller pieces are copied together, so that a line that arrives byte by byte does not become a list of bytes. */
 const SMALL = 1024;
 const BLOCK = 16 * 1024;
 
 export type ByteLinesOptions = {
-  /** Longest line that is held, in bytes. */
+  /** Maximum length of a line that is kept, in bytes. */
   maxBytes: number;
   onLine(text: string): void;
-  /** Gets a line that is longer, piece by piece from its beginning; nothing of it is held. */
+  /** Receives a longer line piece by piece; the line is not kept. */
   onLongPiece(bytes: Uint8Array): void;
-  /** A longer line has ended; `bytes` is how long it was. */
+  /** A longer line has ended after `bytes`. */
   onLongEnd(bytes: number): void;
 };
 
 /**
- * Cuts a stream of bytes into lines at `\n` only. Whole lines are decoded, so no character is ever cut in two; bytes
- * that are no UTF-8 become replacement characters.
+ * Splits a byte stream into lines at `\n` only. Lines are decoded as a whole, so that no character is split; invalid UTF-8
+ * becomes replacement characters.
  */
 export class ByteLines {
   readonly #options: ByteLinesOptions;
   #pieces: Buffer[] = [];
-  /** How much of the last piece is in use, where that is a block of small ones; else undefined. */
+  /** The used length of the last piece if it is a block of small pieces, else undefined. */
   #blockUsed: number | undefined;
-  /** Length of the line so far. */
+  /** Length of the current line. */
   #length = 0;
   #isLong = false;
 
@@ -45,7 +45,7 @@ export class ByteLines {
     if (from < chunk.length) this.#hold(from === 0 ? chunk : chunk.subarray(from));
   }
 
-  /** The line ends here, also without a newline. */
+  /** Ends the last line, which may lack its newline. */
   end(): void {
     const { onLine, onLongEnd } = this.#options;
     const length = this.#length;

@@ -11,7 +11,7 @@ import { POSIX_PROCESSES } from './server-process.ts';
 import { StdioTransport } from './stdio-transport.ts';
 import { windowsProcesses } from './windows-processes.ts';
 
-/** Reaches a server by running it, with the least environment and its stderr listened to. */
+/** Creates the transport for a server process with a minimal environment. */
 export async function dialStdio(
   name: string,
   entry: StdioServerEntry,
@@ -19,12 +19,12 @@ export async function dialStdio(
 ): Promise<Dialed> {
   const { secrets = new Secrets() } = context;
   secrets.addEntry(entry);
-  // What it inherits by name is as much its own as what its entry says.
+  // Inherited variables are as secret as those in the entry.
   secrets.addEntry({ env: namedVariables(entry, context) });
   const env = serverEnvironment(context.env, entry, process.platform);
   secrets.add([], credentialsOf({ env: addressesIn(env) }));
   const stdoutWarnings = new ThrottledWarnings((what) => {
-    // Many a server says on stdout why it will not run.
+    // Some servers print the reason why they cannot start on stdout.
     transport.note(`(stdout) ${what}`);
     context.onUnexpectedOutput?.(name, `non-protocol output on stdout: ${what}`, {
       kind: 'stdout',
@@ -55,15 +55,15 @@ function namedVariables(
   return Object.fromEntries(inheritEnv.flatMap((it) => (env[it] === undefined ? [] : [[it, env[it]]])));
 }
 
-/** Variables that are URLs: those of proxies and registries, which every server inherits, may have a password. */
+/** Variables that are URLs, such as proxies and registries: they are inherited and may contain a password. */
 function addressesIn(env: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value.includes('://')));
 }
 
-/** Looked at beforehand: the system says of a missing directory that the command is missing. */
+/** Checked first, since the system reports a missing directory as a missing command. */
 async function directoryOf(name: string, entry: StdioServerEntry, context: ConnectContext): Promise<string> {
   const path = resolve(context.cwd ?? '.', entry.cwd ?? '.');
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) return path;
-  throw new HostError('bad-config', name, `its cwd ${path} is no directory`);
+  throw new HostError('bad-config', name, `"cwd" is not a directory: ${path}; correct it in the entry`);
 }

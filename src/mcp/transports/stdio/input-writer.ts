@@ -6,9 +6,9 @@ const DONE = Promise.resolve();
 const STALL_MS = 10_000;
 
 /**
- * Writes lines to a server in the order given: the first at once, since somebody waits for its answer, and those that
- * come in the same burst together after it. A promise settles once there is room for more; none needs to be awaited.
- * However much waits, more may be added; only once a server has read nothing of it for a while are replies refused.
+ * Writes lines to a server in order: the first at once, and those of the same burst together after it. The promise
+ * settles once there is room for more, and need not be awaited. The queue is unlimited, except that replies are refused
+ * once the server has read nothing for a while.
  */
 export class InputWriter {
   readonly #stream: Writable;
@@ -16,7 +16,7 @@ export class InputWriter {
   #held = '';
   #room: PromiseWithResolvers<void> | undefined;
   #error: Error | undefined;
-  /** Runs while something waits. */
+  /** Set while lines are queued. */
   #stall: NodeJS.Timeout | undefined;
   #isStalled = false;
 
@@ -45,7 +45,7 @@ export class InputWriter {
     return this.#burst;
   }
 
-  /** What was written before goes out first. */
+  /** Writes the queued lines first. */
   end(): void {
     void this.#endBurst();
     if (this.#error) return;
@@ -92,7 +92,7 @@ export class InputWriter {
   }
 }
 
-/** Of what we write ourselves, whatever asks or tells has a method. It is read only while nothing else moves. */
+/** Requests and notifications have a method, replies do not. Parsed only while the server does not read. */
 function isReply(line: string): boolean {
   try {
     const message: unknown = JSON.parse(line);
@@ -106,15 +106,15 @@ function handled(promise: Promise<void>): Promise<void> {
   promise.catch(() => {});
   return promise;
 }
-/** Why a message could not be written; `code` is the system's where it has one. */
+/** A write error; `code` is that of the system if there is one. */
 export function inputError(failure: unknown): Error {
   const { code } = failure as NodeJS.ErrnoException;
   if (code === undefined || code.startsWith('ERR_STREAM')) return notConnected();
-  const text = `the server does not read its input any more (${code})`;
+  const text = `the server no longer reads its input (${code})`;
   return Object.assign(new Error(text, { cause: failure }), { code });
 }
 
-/** The same code as the official client's own failure has. */
+/** The same code as that of the official client. */
 export function notConnected(): Error {
   return Object.assign(new Error('the server process is not running'), {
     code: 'NOT_CONNECTED',
@@ -122,9 +122,9 @@ export function notConnected(): Error {
   });
 }
 
-/** It is alive, but what we sent before still waits for it. */
+/** The process is running, but does not read what was sent before. */
 function notReading(backlog: number): Error {
-  return Object.assign(new Error(`it does not read its input: ${backlog} bytes wait for it`), {
+  return Object.assign(new Error(`the server does not read its input: ${backlog} bytes are pending`), {
     code: 'not-reading',
     wasSent: false,
   });

@@ -5,18 +5,18 @@ import { formatTooLarge, MessageScanner, tooLarge } from '../oversized-message.t
 import { ByteLines } from './byte-lines.ts';
 
 type MessageLinesOptions = {
-  /** Longest message that is held, in bytes. */
+  /** Maximum length of a message that is kept, in bytes. */
   maxBytes: number;
   onMessage(message: JSONRPCMessage): void;
-  /** A request of the server's that we cannot read wants this answer. */
+  /** Sends this response to a request of the server that cannot be read. */
   onReply(reply: RpcFailure): void;
-  /** `fault`: `what` describes what is wrong with a message; without it `what` is the output that is no message. */
+  /** With `fault`, `what` describes an invalid message; without it, `what` is output that is not a message. */
   onUnexpectedOutput(what: string, kind?: 'fault'): void;
 };
 
 /**
- * Takes messages from what a server writes, one a line. Of a message that is too long only the id is read: an answer
- * fails its own request, and no other.
+ * Parses messages from the output of a server, one per line. Of a message that is too large only the id is read: a
+ * response fails its own request only.
  */
 export function messageLines(options: MessageLinesOptions): ByteLines {
   const { maxBytes, onMessage, onReply, onUnexpectedOutput } = options;
@@ -27,7 +27,7 @@ export function messageLines(options: MessageLinesOptions): ByteLines {
       try {
         readMessages(text, options);
       } catch {
-        // The lines after it are others' answers.
+        // The following lines are other responses.
         onUnexpectedOutput(text);
       }
     },
@@ -50,10 +50,10 @@ export function messageLines(options: MessageLinesOptions): ByteLines {
   });
 }
 
-/** Who hears what a line held. */
+/** Receives the content of a line. */
 type MessageReader = {
   onMessage(message: JSONRPCMessage): void;
-  /** Part or all of the line is no message. */
+  /** Called for a line, or a part of it, that is not a message. */
   onUnexpectedOutput(text: string): void;
 };
 
@@ -61,8 +61,8 @@ const BYTE_ORDER_MARK = 0xfeff;
 const SPACE = 32;
 
 /**
- * Reads one line: a message, a batch of them (2025-03-26), or noise; blank lines are nothing. A log line may be JSON
- * too: what does not say that it is JSON-RPC is noise.
+ * Parses one line: a message, a batch (2025-03-26), or other output; blank lines are ignored. JSON without a `jsonrpc`
+ * member is other output, since log lines may be JSON too.
  */
 export function readMessages(line: string, reader: MessageReader): void {
   const text = line.charCodeAt(0) === BYTE_ORDER_MARK ? line.slice(1) : line;
@@ -78,7 +78,7 @@ export function readMessages(line: string, reader: MessageReader): void {
   }
 }
 
-/** Undefined is what is no JSON object or list; most noise is told by its first character, without a throw. */
+/** Undefined if the text is not a JSON object or list; most other output is recognized by its first character. */
 function parse(text: string): unknown {
   let at = 0;
   while (text.charCodeAt(at) <= SPACE) at++;

@@ -3,15 +3,15 @@ import { stripVTControlCharacters } from 'node:util';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What an entry says of its environment. */
+/** The members of an entry that set the environment. */
 type OwnVariables = {
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly inheritEnv?: readonly string[] | undefined;
 };
 
 /**
- * What a server process gets of the host's environment: what programs need to run and to reach the network, the variables
- * that `inheritEnv` of its entry names, and `env` of its entry.
+ * The environment of a server process: the variables that programs need to run and to reach the network, those named in
+ * `inheritEnv`, and `env` of the entry.
  */
 export function serverEnvironment(
   base: Environment,
@@ -19,19 +19,19 @@ export function serverEnvironment(
   platform: NodeJS.Platform = 'linux',
 ): Record<string, string> {
   const isWindows = platform === 'win32';
-  // Windows does not tell `Path` from `PATH`: the entry's word for it must be the only one.
+  // Variable names are case-insensitive on Windows; the spelling of the entry replaces the others.
   const same = (name: string) => (isWindows ? name.toUpperCase() : name);
   const owned = new Set(Object.keys(own).map(same));
   const wanted = new Set(inheritEnv.map(same));
   const inherited = Object.entries(base).filter(([name, value]) => {
-    // A shell's exported function is code, which a server would run.
+    // Exported shell functions are code that a server could run.
     if (value === undefined || value.startsWith('()') || owned.has(same(name))) return false;
     return wanted.has(same(name)) || isInherited(name, platform);
   });
   return { ...(Object.fromEntries(inherited) as Record<string, string>), ...own };
 }
 
-/** Whether every server gets the variable, whatever its entry says. */
+/** Whether every server inherits the variable, regardless of its entry. */
 export function isInherited(name: string, platform: NodeJS.Platform): boolean {
   if (FOR_NETWORK.has(name) || PROXIES.has(name.toUpperCase()) || isNpmSetting(name)) return true;
   return platform === 'win32'
@@ -39,7 +39,7 @@ export function isInherited(name: string, platform: NodeJS.Platform): boolean {
     : ON_POSIX.has(name) || name.startsWith('LC_');
 }
 
-/** `http_proxy` is usual, too. */
+/** Lower-case names are common too. */
 const PROXIES: ReadonlySet<string> = new Set(['ALL_PROXY', 'HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY']);
 
 /** Certificate authorities of the network, as runtimes and libraries read them. */
@@ -59,8 +59,8 @@ const FOR_NETWORK: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Settings of npm, such as the registry, the cache and the proxy, but neither credentials nor what has npm look for or run
- * other programs: npm sets some of those itself when it runs us in a project.
+ * Settings of npm, such as registry, cache and proxy, but neither credentials nor settings that make npm run other
+ * programs: npm sets some of those itself when it runs the host in a project.
  */
 function isNpmSetting(name: string): boolean {
   const [, setting] = /^npm_config_(.+)$/i.exec(name) ?? [];
@@ -128,8 +128,8 @@ const ON_WINDOWS = new Set([
 ]);
 
 /**
- * The environment without places in `PATH` where a project could bring along a program of any name: relative ones, and the
- * `node_modules/.bin` that npm adds for the project when it runs us, by `npx` or a script.
+ * The environment without directories in `PATH` from which a project could supply programs: relative ones, and the
+ * `node_modules/.bin` that npm adds for the project when it runs the host.
  */
 export function withoutProjectPath(env: Environment, project: string): Environment {
   const isOfProject = (it: string) =>
@@ -147,16 +147,16 @@ function isInside(path: string, directory: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** A variable that a server misses, by its own words. */
+/** A variable that a server reported missing. */
 export type MissingVariable = {
   readonly name: string;
-  /** Whether the host has it and did not pass it on. */
+  /** Whether the host has the variable but did not pass it on. */
   readonly isWithheld: boolean;
 };
 
 /**
- * The environment variable that a server names in its last lines as one it needs: the latest line counts. `given` is what
- * the process got, `host` the environment it would have when it is run by hand.
+ * The environment variable that a server reports as missing in its stderr; the last such line counts. `given` is the
+ * environment of the process, `host` the one it would have if it were run by hand.
  */
 export function missingVariable(
   lines: readonly string[],
@@ -171,25 +171,25 @@ export function missingVariable(
   return undefined;
 }
 
-/** What to do about it, in the words of the command line and of an entry. */
+/** The remedy, for the command line and for an entry. */
 export function missingVariableAdvice({ name, isWithheld }: MissingVariable): string {
   if (isWithheld) {
-    return `${name} is set in your environment, but servers get only a limited environment; pass it on with -e ${name}='\${${name}}', or "inheritEnv": ["${name}"] in its entry`;
+    return `${name} is set in your environment, but servers inherit only a few variables; pass it on with -e ${name}='\${${name}}', or "inheritEnv": ["${name}"] in its entry`;
   }
   return `${name} is not set; set it with -e ${name}=…, or "env": { "${name}": "…" } in its entry`;
 }
 
 const MAX_LINE = 2000;
 
-/** Names as variables have them: in capitals, and no word of an error's code. */
+/** Names of variables in upper case, except error codes. */
 function namesIn(line: string): string[] {
-  // Without the colours that some programs give to it.
+  // Without terminal colors.
   const plain = stripVTControlCharacters(line);
   const names = plain.match(/(?<![A-Za-z0-9_])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*(?![A-Za-z0-9_])/g) ?? [];
   return [...new Set(names)].filter((it) => it.length > 2 && !/^(?:ERR_|E[A-Z]+$|.*_NOT_FOUND$)/.test(it));
 }
 
-/** Whether the line says that the variable is needed; a name without `_` counts only if the line speaks of variables. */
+/** Whether the line says that the variable is required; a name without `_` counts only if the line is about variables. */
 function isNeeded(line: string, name: string): boolean {
   const isVariable =
     name.includes('_') || /\benv(?:iron(?:ment)?)?\b|\bvariables?\b|process\.env|os\.environ/i.test(line);

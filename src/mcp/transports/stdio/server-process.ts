@@ -9,7 +9,7 @@ import {
   terminate,
 } from '../../../base/process/process-group.ts';
 
-/** What is run, and in which surroundings. */
+/** A command with its arguments and environment. */
 export type Command = {
   readonly command: string;
   readonly args: readonly string[];
@@ -17,16 +17,16 @@ export type Command = {
   readonly cwd: string;
 };
 
-/** The steps from asking to making; a system without one of them leaves it out. */
+/** The steps of the termination; a system that lacks one omits it. */
 export type EndSignal = TerminationSignal;
 
-/** A child with all three streams as pipes. */
+/** A child process whose three streams are pipes. */
 export type PipedChild = ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable };
 
-/** A server process that runs, and what it started. */
+/** A running server process with its descendants. */
 export type ServerProcess = {
   readonly child: PipedChild;
-  /** Reaches all of them. Does nothing once `release` was called: the number may be another program's by then. */
+  /** Signals all of them. Does nothing after `release`, when the process id may be reused. */
   signal(signal: EndSignal): void;
   isRunning(): boolean;
   isGone(withinMs: number): Promise<boolean>;
@@ -34,15 +34,15 @@ export type ServerProcess = {
   release(): void;
 };
 
-/** How one kind of system runs and ends processes. */
+/** How one operating system starts and ends processes. */
 export type Processes = {
-  /** Rejects as `spawn` fails, with its `code` and `syscall`. */
+  /** Rejects as `spawn` does, with `code` and `syscall`. */
   start(command: Command): Promise<ServerProcess>;
 };
 
 /** Rejects if the child could not be started. */
 export async function started(child: ChildProcess): Promise<PipedChild> {
-  // The process is there as soon as it has a number; why it has none is told a moment later.
+  // A started child has a pid at once; the error of a failed start follows later.
   if (child.pid === undefined) {
     const { promise, reject } = Promise.withResolvers<never>();
     child.once('error', reject);
@@ -53,10 +53,10 @@ export async function started(child: ChildProcess): Promise<PipedChild> {
   return child as PipedChild;
 }
 
-/** Each server leads a process group, by which everything it started is reached. */
+/** Each server leads a process group, which contains everything it starts. */
 export const POSIX_PROCESSES: Processes = {
   async start({ command, args, env, cwd }) {
-    // Who watches is there first: a host that is killed right after the start leaves nothing either.
+    // The watchdog starts first, so that nothing is left behind even if the host is killed right after the start.
     const disarm = armKillOnDeath();
     try {
       const child = spawn(command, args, { env, cwd, detached: true, stdio: 'pipe' });
@@ -85,14 +85,14 @@ function groupOf(child: ServerProcess['child'], group: ProcessGroup, release: ()
   };
 }
 
-/** What each step gets to have effect. */
+/** Time for each step to take effect. */
 const STEP_MS = 500;
-/** What was made to end is gone as soon as the system gets to it. */
+/** Time for killed processes to disappear. */
 const LAST_MS = 1000;
 
 /**
- * Ends a server and all processes it started: ends its input, then sends SIGINT, SIGTERM and SIGKILL to its group.
- * Resolves when nothing of it is left.
+ * Ends a server and all processes it started: closes its stdin, then sends SIGINT, SIGTERM and SIGKILL to its group.
+ * Resolves when all of them have ended.
  */
 export async function endProcess(process: ServerProcess): Promise<void> {
   let isSignalled = false;
@@ -100,7 +100,7 @@ export async function endProcess(process: ServerProcess): Promise<void> {
     endInput: () => process.child.stdin.end(),
     signal(signal) {
       isSignalled = true;
-      // Processes that outlive the server do not wait for its input: SIGINT would be one step too gentle.
+      // Processes that outlive the server do not read its stdin, so the SIGINT step is skipped for them.
       process.signal(signal === 'SIGINT' && hasExited(process) ? 'SIGTERM' : signal);
     },
     async isGone(withinMs) {
@@ -116,7 +116,7 @@ function hasExited({ child }: ServerProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** Waits for the leader only, whose end is an event. */
+/** Waits for the leader only, whose exit is an event. */
 async function exitOf(process: ServerProcess, withinMs: number): Promise<void> {
   if (hasExited(process)) return;
   const { promise, resolve } = Promise.withResolvers<void>();

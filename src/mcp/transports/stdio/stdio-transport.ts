@@ -15,23 +15,23 @@ import {
   type ServerProcess,
 } from './server-process.ts';
 
-/** What is still in the pipes when a process has ended comes at once; whoever holds them open longer is another. */
+/** How long buffered output is read after the process has exited; another process may hold the pipes open. */
 const DRAIN_MS = 100;
 
 type StdioTransportOptions = {
   readonly command: Command;
   readonly processes: Processes;
   readonly maxFrameBytes: number;
-  /** Nothing of it is shown. */
+  /** Masked in all output. */
   readonly secrets: Pick<Secrets, 'mask'>;
   onStderr(line: string): void;
-  /** `fault`: `what` describes what is wrong with a message; without it `what` is the output that is no message. */
+  /** With `fault`, `what` describes an invalid message; without it, `what` is output that is not a message. */
   onUnexpectedOutput(what: string, kind?: 'fault'): void;
 };
 
 /**
- * A server process as a transport, one JSON-RPC message a line. It has `pid` and `stderr` because the official client
- * knows by these that it may ask for the era in place.
+ * Runs a server process as a transport, with one JSON-RPC message per line. The members `pid` and `stderr` tell the
+ * official client that it may probe the protocol era in place.
  */
 export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
@@ -39,7 +39,7 @@ export class StdioTransport implements Transport {
   onerror?: (error: Error) => void;
   readonly #options: StdioTransportOptions;
   readonly #stderr: StderrLines;
-  /** All three streams have ended, and the process too. */
+  /** All three streams and the process have ended. */
   readonly #drained = Promise.withResolvers<void>();
   #starting: Promise<ServerProcess> | undefined;
   #child: PipedChild | undefined;
@@ -56,24 +56,24 @@ export class StdioTransport implements Transport {
     return this.#child?.pid ?? null;
   }
 
-  /** It is listened to already: what comes there is never left in the pipe. */
+  /** Already consumed here, so that the pipe never fills up. */
   get stderr(): Readable | null {
     return this.#child?.stderr ?? null;
   }
 
-  /** Has a line stand among the last ones. */
+  /** Adds a line to the last stderr lines. */
   note(line: string): void {
     this.#stderr.note(line);
   }
 
-  /** The last lines of stderr without secrets, and how the process ended unless we closed it. */
+  /** The last stderr lines with secrets masked, and how the process exited unless it was closed by the host. */
   get lastLines(): readonly string[] {
     return this.#stderr.kept;
   }
 
   async start(): Promise<void> {
     if (this.#starting !== undefined || this.#ending !== undefined)
-      throw new Error('a transport is started once');
+      throw new Error('the transport has already been started');
     const { processes, command } = this.#options;
     this.#starting = processes.start(command);
     const process = await this.#starting;
@@ -91,7 +91,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** Resolves when nothing of the server is left, its own children included. Never rejects. */
+  /** Resolves when the server and its descendants have ended. Never rejects. */
   close(): Promise<void> {
     this.#ending ??= this.#endOnClose();
     return this.#ending;
@@ -134,9 +134,9 @@ export class StdioTransport implements Transport {
     child.once('close', () => this.#drained.resolve());
   }
 
-  /** Whatever a server writes, this process goes on. */
+  /** Output of a server must never crash the host. */
   #misread(thrown: unknown): void {
-    this.#options.onUnexpectedOutput(`it wrote something that cannot be read: ${messageOf(thrown)}`, 'fault');
+    this.#options.onUnexpectedOutput(`unreadable output: ${messageOf(thrown)}`, 'fault');
   }
 
   #deliver(message: JSONRPCMessage): void {
@@ -150,7 +150,7 @@ export class StdioTransport implements Transport {
 
   async #endOnClose(): Promise<void> {
     const process = await this.#starting?.catch(() => undefined);
-    // What never ran cannot end.
+    // A process that never started cannot end.
     if (!process) return;
     this.#writer?.end();
     await endProcess(process);
@@ -160,7 +160,7 @@ export class StdioTransport implements Transport {
     this.#emitClose();
   }
 
-  /** It ended by itself, or cannot be spoken to any more. */
+  /** The process exited by itself, or its pipes broke. */
   async #endLost(process: ServerProcess): Promise<void> {
     await this.#drain();
     this.#stderr.end(epitaph(process.child));
@@ -191,17 +191,17 @@ function epitaph({ exitCode, signalCode }: PipedChild): string {
   return exitCode === null ? '(it closed its input or output)' : `(exited with code ${exitCode})`;
 }
 
-/** A child that left the process group may still hold the other ends of the pipes. */
+/** A child that left the process group may still hold the pipes open. */
 function letGo(child: PipedChild): void {
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
 }
 
 const KEPT_LINES = 20;
 const WIDTH = 500;
-/** Longest line that is handed on whole; of a longer one only the beginning is. */
+/** Maximum length of a line that is passed on whole; longer ones are truncated. */
 const MAX_LINE_BYTES = 100_000;
 
-/** What a server writes to stderr: each line is handed on without secrets, the last ones are kept. */
+/** The stderr of a server: passes on each line with secrets masked and keeps the last ones. */
 export class StderrLines {
   readonly #kept = new LineRing(KEPT_LINES, WIDTH);
   readonly #lines: ByteLines;
@@ -211,14 +211,14 @@ export class StderrLines {
 
   constructor(onLine: (line: string) => void, secrets: Pick<Secrets, 'mask'>) {
     const emit = (text: string, isTooLong = false) => {
-      // Before it is cut: half a secret is not known for one.
+      // Masked before truncating, since half a secret would not be recognized.
       const masked = secrets.mask(text);
       const line = isTooLong ? `${masked.slice(0, 2 * WIDTH)}…` : masked;
       this.#kept.push(line);
       try {
         onLine(line);
       } catch {
-        // What a listener throws is no fault of the server's.
+        // An error of the listener is not an error of the server.
       }
     };
     this.#lines = new ByteLines({
@@ -244,18 +244,18 @@ export class StderrLines {
     this.#lines.write(chunk);
   }
 
-  /** Keeps something that was said elsewhere, without secrets already. */
+  /** Adds a line that is already masked. */
   note(line: string): void {
     this.#kept.push(line);
   }
 
-  /** Nothing more comes: a last line may lack its newline. `epitaph` tells how the process ended, where that is news. */
+  /** Ends the output; the last line may lack its newline. `epitaph` describes how the process exited, if that is of interest. */
   end(epitaph?: string): void {
     this.#lines.end();
     if (epitaph !== undefined) this.#kept.push(epitaph);
   }
 
-  /** Without secrets. */
+  /** With secrets masked. */
   get kept(): readonly string[] {
     return this.#kept.lines;
   }

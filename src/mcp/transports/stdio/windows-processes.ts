@@ -4,13 +4,13 @@ import { win32 } from 'node:path';
 import { startTimer } from '../../../base/async/timers.ts';
 import { type EndSignal, type Processes, type ServerProcess, started } from './server-process.ts';
 
-/** What the Windows way needs of the system. */
+/** System functions that the Windows implementation needs. */
 type WindowsSystem = {
   spawn(file: string, args: readonly string[], options: SpawnOptions): ChildProcess;
   isFile(path: string): boolean;
 };
 
-/** There are no signals: the tree of a process is asked to end, then made to. `SIGINT` has no like. */
+/** Windows has no signals: the process tree is asked to close, then killed. `SIGINT` has no equivalent. */
 const TASKKILL: Record<EndSignal, readonly string[] | undefined> = {
   SIGINT: undefined,
   SIGTERM: ['/T'],
@@ -18,8 +18,8 @@ const TASKKILL: Record<EndSignal, readonly string[] | undefined> = {
 };
 
 /**
- * Servers are not detached there: whoever is not is ended by the system with the host, whatever that died of. A process
- * whose parent has ended is in nobody's tree, so what a server leaves behind by ending itself is not reached.
+ * Servers are not detached on Windows, so that the system ends them with the host. A process whose parent has exited is
+ * no longer in the tree, so descendants of a server that exited by itself are not reached.
  */
 export function windowsProcesses(system: WindowsSystem = REAL): Processes {
   return {
@@ -68,11 +68,11 @@ const REAL: WindowsSystem = {
   isFile: (path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true,
 };
 
-/** What `spawn` is given on Windows. */
+/** The arguments for `spawn` on Windows. */
 type WindowsCommand = {
   readonly file: string;
   readonly args: readonly string[];
-  /** The arguments are quoted already. */
+  /** The arguments are already quoted. */
   readonly isVerbatim: boolean;
 };
 
@@ -83,8 +83,8 @@ type Surroundings = {
 };
 
 /**
- * `npx` and the like are batch files there, found by the endings in PATHEXT and run by `cmd.exe` only, which reads the
- * whole line by rules of its own. Everything else is run as it is.
+ * Batch files such as `npx` are found through PATHEXT and can only be run by `cmd.exe`, which has its own quoting rules.
+ * Everything else is run directly.
  */
 export function windowsCommand(
   command: string,
@@ -95,7 +95,7 @@ export function windowsCommand(
   if (found === undefined || !/\.(?:cmd|bat)$/i.test(found)) {
     return { file: found ?? command, args, isVerbatim: false };
   }
-  // What npm links hands its arguments to the next command line, where they are read once more.
+  // Scripts that npm links pass their arguments to another command line, where they are parsed again.
   const readings = /node_modules[\\/]\.bin[\\/][^\\/]+\.cmd$/i.test(found) ? 2 : 1;
   const quoted = args.map((arg) => escapeMeta(quote(arg), readings));
   const line = [escapeMeta(`"${win32.normalize(found)}"`, 1), ...quoted].join(' ');
@@ -108,7 +108,7 @@ function find(command: string, { env, cwd, isFile }: Surroundings): string | und
   const hasEnding = endings.some((ending) => command.toLowerCase().endsWith(ending.toLowerCase()));
   const names = hasEnding ? [command] : endings.map((ending) => command + ending.toLowerCase());
   const path = (variable(env, 'PATH') ?? '').split(';').filter(Boolean);
-  // A file that happens to lie in the working directory must not pass for a program of that name.
+  // A file in the working directory must not be mistaken for a command of that name.
   const folders = /[\\/]/.test(command) ? [cwd] : path;
   for (const folder of folders) {
     const hit = names.map((name) => win32.resolve(folder, name)).find((file) => isFile(file));
@@ -117,13 +117,13 @@ function find(command: string, { env, cwd, isFile }: Surroundings): string | und
   return undefined;
 }
 
-/** As programs take their command line apart: backslashes count only before a quote. */
+/** Quotes as programs parse their command line: backslashes count only before a quote. */
 function quote(arg: string): string {
   const inner = arg.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, '$1$1');
   return `"${inner}"`;
 }
 
-/** Once for each time `cmd.exe` reads it. */
+/** Escaped once for each time that `cmd.exe` parses it. */
 function escapeMeta(word: string, readings: number): string {
   let escaped = word;
   for (let reading = 0; reading < readings; reading++)

@@ -14,10 +14,7 @@ import { maxPayloadOf, WsTransport } from './ws-transport.ts';
 
 const HEARTBEAT_MS = 15_000;
 
-/**
- * Reaches a server by WebSocket, subprotocol `mcp`. Headers that were refused are asked for once more, and tried if they
- * are others.
- */
+/** Creates a WebSocket transport with the subprotocol `mcp`. Refused headers are requested again, and retried if they changed. */
 export async function dialWs(
   name: string,
   entry: Omit<WsServerEntry, 'type'>,
@@ -48,7 +45,7 @@ export async function dialWs(
   };
 }
 
-/** How a socket to the server is begun, through the proxy the environment names for it. */
+/** A function that opens a socket, through the proxy from the environment. */
 async function opener(name: string, url: URL, entry: Pick<WsServerEntry, 'tls'>, context: ConnectContext) {
   const tls = await tlsOptions(name, entry.tls);
   const proxy = proxyFor(url, context.env);
@@ -76,7 +73,7 @@ async function tunnelled(via: URL, { protocol, hostname, port }: URL, tls: TlsOp
   return connect({ servername: host, ...tls, socket });
 }
 
-/** The official client knows by these that it may ask for the era in place, and that silence is an answer. */
+/** These members tell the official client that it may probe the era in place, and that no response is an answer. */
 class WatchedSocket extends TrackedTransport {
   get pid(): null {
     return null;

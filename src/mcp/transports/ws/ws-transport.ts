@@ -8,23 +8,23 @@ import { formatTooLarge, readLongMessage, tooLarge } from '../oversized-message.
 
 /** Limits of one socket. */
 export type WsLimits = {
-  /** How often the far side is asked for a sign of life; it is dead when it missed two. */
+  /** Interval of pings; the connection is lost when two are unanswered. */
   heartbeatMs: number;
-  /** The longest message taken, in bytes. */
+  /** Maximum size of a message, in bytes. */
   limit: number;
-  /** Takes credentials out of the reason the server closes the socket with. */
+  /** Masks credentials in the close reason of the server. */
   mask?(text: string): string;
 };
 
 /**
- * What a socket takes, in bytes: it ends at once of more, so it takes some more than is wanted, and one message that is
- * too long costs its own call alone.
+ * The payload limit of the socket, in bytes. The socket closes above it, so it is higher than the message limit: a message
+ * between the two fails only its own call.
  */
 export function maxPayloadOf(limit: number): number {
   return Math.max(4 * limit, MIN_PAYLOAD_BYTES);
 }
 
-/** One message a frame over a WebSocket. A socket that is half open is noticed and ended. */
+/** One message per WebSocket frame. Half-open sockets are detected and closed. */
 export class WsTransport implements Transport {
   onclose?: Transport['onclose'];
   onerror?: Transport['onerror'];
@@ -36,10 +36,10 @@ export class WsTransport implements Transport {
   #heartbeat: NodeJS.Timeout | undefined;
   #missed = 0;
   #isClosed = false;
-  /** Why the connection was lost, if it was. */
+  /** Why the connection was lost. */
   #error: HttpError | undefined;
 
-  /** `open` gives a socket that is still connecting, or rejects; `renew` is asked whether to try again after a refusal. */
+  /** `open` returns a connecting socket or rejects; `renew` decides whether to retry after a refusal. */
   constructor(open: () => Promise<WebSocket>, limits: WsLimits, renew = async () => false) {
     this.#open = open;
     this.#limits = limits;
@@ -95,7 +95,7 @@ export class WsTransport implements Transport {
       const refuse = (failure: Error) => reject(this.#error ?? toNetworkError(failure));
       socket.send(JSON.stringify(message), (failure) => {
         if (!failure) return resolve();
-        // A server that is closing the socket says why when the socket is closed.
+        // A server that is closing the socket gives the reason in the close frame.
         if (socket.readyState !== socket.CLOSING) return refuse(failure);
         socket.once('close', () => refuse(failure));
       });
@@ -128,17 +128,17 @@ export class WsTransport implements Transport {
     try {
       value = JSON.parse(bytes.toString('utf8'));
     } catch (cause) {
-      this.onerror?.(new Error('It sent a frame that is no JSON', { cause }));
+      this.onerror?.(new Error('received a frame that is not JSON', { cause }));
       return;
     }
     for (const member of Array.isArray(value) ? value : [value]) {
       const message = normalizeLooseMessage(member);
       if (message) this.onmessage?.(message);
-      else this.onerror?.(new Error('It sent a frame that is no JSON-RPC message'));
+      else this.onerror?.(new Error('received a frame that is not a JSON-RPC message'));
     }
   }
 
-  /** Of a message that is too long only the id is read: an answer fails its own request. */
+  /** Of an oversized message only the id is read: a response fails its own request. */
   #pass(bytes: Buffer): void {
     const { limit } = this.#limits;
     const { answered, refusals } = readLongMessage(bytes, limit);
@@ -156,7 +156,7 @@ export class WsTransport implements Transport {
       socket.ping();
       return;
     }
-    this.#lose(closedError('the server stopped answering pings'));
+    this.#lose(closedError('the server stopped responding to pings'));
     socket.terminate();
   }
 
@@ -187,10 +187,10 @@ export class WsTransport implements Transport {
 
 const CLOSE_TIMEOUT_MS = 1000;
 const MIN_PAYLOAD_BYTES = 16 * 1024 * 1024;
-/** The host asks by itself whether an idle server lives; here only one that works for minutes and never was there is found out. */
+/** Idle servers get health checks from the host; these pings only detect a dead peer during a long call. */
 const MAX_MISSED_PONGS = 20;
 
-/** Why a server did not open a WebSocket: its status, and the beginning of the body if it comes soon. */
+/** Why a server refused the WebSocket: its status, and the beginning of the body if it arrives soon. */
 async function refusalOf(response: IncomingMessage): Promise<HttpError> {
   const { statusCode: status = 0, headers } = response;
   const timer = setTimeout(() => response.destroy(), REASON_MS);
@@ -201,11 +201,11 @@ async function refusalOf(response: IncomingMessage): Promise<HttpError> {
       if (reason.length > REASON_LENGTH) break;
     }
   } catch {
-    // What came before the body broke off is all there is.
+    // The part that arrived before the body broke off is used.
   }
   clearTimeout(timer);
   const challenge = headers['www-authenticate'];
-  return new HttpError(`it answered ${status} instead of opening a WebSocket`, {
+  return new HttpError(`the server answered ${status} instead of opening a WebSocket`, {
     code: 'http-status',
     status,
     wasSent: true,
@@ -225,7 +225,7 @@ function closedError(message: string): HttpError {
   return new HttpError(message, { code: 'stream-ended', wasSent: true });
 }
 
-/** A failure before the handshake was done has a code of the system, or is one of the handshake. */
+/** An error before the end of the handshake has a system code, or belongs to the handshake. */
 function handshakeError(failure: Error): unknown {
   const error = toNetworkError(failure);
   if (error instanceof HttpError) return error;
@@ -234,7 +234,7 @@ function handshakeError(failure: Error): unknown {
 
 function formatPayloadTooLarge(limit: number): string {
   const size = `more than ${maxPayloadOf(limit)} bytes`;
-  return `it sent a message of ${size}, which ends the connection; raise "maxFrameBytes" of its entry or have the tool return less`;
+  return `the server sent a message of ${size}, which closes the connection; raise "maxFrameBytes" in its entry or return less from the tool`;
 }
 
 function bytesOf(data: RawData): Buffer {

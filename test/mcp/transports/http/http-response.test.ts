@@ -114,7 +114,8 @@ describe('answers', () => {
     });
     const tooLarge = {
       code: 'too-large',
-      message: 'it sent a message of more than 1000 bytes; raise "maxFrameBytes" of its entry to take it',
+      message:
+        'the server sent a message of more than 1000 bytes; raise "maxFrameBytes" in its entry to accept it',
     };
 
     test.each<[string, Twist]>([
@@ -179,15 +180,15 @@ describe('answers', () => {
       const { failure } = await callFailure(twist);
       expect(failure).toMatchObject({
         code: 'cross-origin',
-        message: `it redirects to ${place}, another origin, where its headers must not go; if that is the server, make it the "url"`,
+        message: `the server redirects to ${place}, another origin, which must not receive its headers; if that is the server, set "url" to it`,
       });
       expect(asked).toEqual([]);
       other.close();
     });
 
     test.each([
-      [302, '/mcp', /loses the request/],
-      [308, '/mcp', /without end/],
+      [302, '/mcp', /drops the request body/],
+      [308, '/mcp', /too many redirects/],
     ])('%i to %s ends in a clear fault', async (status, location, message) => {
       const { failure } = await callFailure((_, response) => response.writeHead(status, { location }).end());
       expect((failure as Error).message).toMatch(message);
@@ -287,19 +288,19 @@ describe('judge answer', () => {
         status: 403,
         reason: 'not from here',
         challenge: 'Bearer',
-        message: 'it answered 403: not from here',
+        message: 'the server answered 403: not from here',
       },
     ],
     ['streamable', { status: 404, hadSession: true, method: 'GET' }, { status: 404, hadSession: false }],
     [
       'streamable',
       { status: 503, retryAfterMs: 2000, type: 'text/plain', text: 'busy' },
-      { message: 'it answered 503 and asks to wait 2 s: busy', retryAfterMs: 2000, wasSent: true },
+      { message: 'the server answered 503 and asks to wait 2 s: busy', retryAfterMs: 2000, wasSent: true },
     ],
     [
       'streamable',
       { status: 500, type: 'text/html', text: '<title>Oh</title><p>x' },
-      { message: 'it answered 500', reason: 'Oh x' },
+      { message: 'the server answered 500', reason: 'Oh x' },
     ],
     ['sse', { status: 403, type: 'text/html', text: '<h1>Blocked</h1>' }, { status: 403, reason: 'Blocked' }],
     [
@@ -307,14 +308,14 @@ describe('judge answer', () => {
       { type: 'text/html', text: '<title>Log in</title>' },
       {
         code: 'bad-answer',
-        message: 'it answered 200 with text/html instead of application/json ("Log in"); check "url"',
+        message: 'the server answered 200 with text/html instead of application/json ("Log in"); check "url"',
       },
     ],
     ['streamable', { text: ' ' }, { code: 'bad-answer' }],
     [
       'streamable',
       { text: '' },
-      { message: 'it answered 200 with nothing instead of application/json; check "url"' },
+      { message: 'the server answered 200 with an empty body instead of application/json; check "url"' },
     ],
     ['streamable', { status: 204, type: '', text: '' }, { code: 'bad-answer', status: 204 }],
     ['streamable', { status: 202, type: '', text: '' }, { code: 'bad-answer', status: 202 }],
@@ -349,28 +350,34 @@ describe('judge answer', () => {
   });
 
   test.each([
-    ['[]', 'it answered 200, but no answer to the request is in the list it sent'],
+    ['[]', 'the server answered 200, but the list it sent contains no response to the request'],
     [
       '[{"jsonrpc":"2.0","id":9,"result":{}},7]',
-      'it answered 200, but no answer to the request is in the list it sent',
+      'the server answered 200, but the list it sent contains no response to the request',
     ],
     [
       '{"jsonrpc":"2.0","method":"notifications/x"}',
-      'it answered 200, but what it sent is no answer to the request; check "url"',
+      'the server answered 200, but the body is not a response to the request; check "url"',
     ],
     [
       '{"jsonrpc":"2.0","id":1,"method":"ping"}',
-      'it answered 200, but what it sent is no answer to the request; check "url"',
+      'the server answered 200, but the body is not a response to the request; check "url"',
     ],
     [
       '{"jsonrpc":"2.0","id":{"toString":1},"result":{}}',
-      'it answered 200, but to another request (no id instead of 1)',
+      'the server answered 200, but for another request (no id instead of 1)',
     ],
-    ['{"jsonrpc":"2.0","id":2,"result":{}}', 'it answered 200, but to another request (2 instead of 1)'],
-    ['{"jsonrpc":"2.0","error":{"code":1}}', 'it answered 200, but to another request (no id instead of 1)'],
-    ['{"ok":true}', 'it answered 200, but what it sent is no JSON-RPC message; check "url"'],
-    ['null', 'it answered 200, but what it sent is no JSON-RPC message; check "url"'],
-    ['{"jsonrpc"', 'it answered 200, but its JSON is broken'],
+    [
+      '{"jsonrpc":"2.0","id":2,"result":{}}',
+      'the server answered 200, but for another request (2 instead of 1)',
+    ],
+    [
+      '{"jsonrpc":"2.0","error":{"code":1}}',
+      'the server answered 200, but for another request (no id instead of 1)',
+    ],
+    ['{"ok":true}', 'the server answered 200, but the body is not a JSON-RPC message; check "url"'],
+    ['null', 'the server answered 200, but the body is not a JSON-RPC message; check "url"'],
+    ['{"jsonrpc"', 'the server answered 200, but its JSON is invalid'],
   ])('%s is no answer', (text, message) => {
     expect(() => parseJsonResponse(text, 200, 1)).toThrow(
       expect.objectContaining({ code: 'bad-answer', message }),

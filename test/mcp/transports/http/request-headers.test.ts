@@ -30,7 +30,10 @@ describe('a headersHelper', () => {
   });
 
   test.each([
-    ['process.exit(3)', 'MCP server "srv": its "headersHelper" ended with exit code 3; run it by hand'],
+    [
+      'process.exit(3)',
+      'MCP server "srv": its "headersHelper" exited with code 3; run it by hand to see why',
+    ],
     ['console.log(5)', 'MCP server "srv": its "headersHelper" must print one JSON object of headers'],
     ["console.log('x'.repeat(99999))", 'MCP server "srv": its "headersHelper" printed more than 65536 bytes'],
   ])('%s is one clear fault', async (code, message) => {
@@ -104,11 +107,11 @@ describe('a headersHelper', () => {
 test.each([
   ['{"Authorization":"Bearer x"}', { Authorization: 'Bearer x' }],
   ['{}', {}],
-  ['Bearer secret', 'must print one JSON object of headers, and what it printed is no JSON'],
+  ['Bearer secret', 'must print one JSON object of headers, but printed something else'],
   ['["secret"]', 'must print one JSON object of headers'],
-  ['{"a":1}', 'printed a "a" that is no string'],
-  ['{"a b":"secret"}', 'printed a name that no header can have'],
-  ['{"a":"sec\\nret"}', 'printed a "a" that no header can hold'],
+  ['{"a":1}', 'printed a "a" that is not a string'],
+  ['{"a b":"secret"}', 'printed an invalid header name'],
+  ['{"a":"sec\\nret"}', 'printed a "a" that is not a valid header value'],
 ])('%s is read as %j', (text, read) => {
   expect(parseHelperOutput(text)).toEqual(read);
 });

@@ -55,7 +55,7 @@ describe('a server with a certificate of our own authority', () => {
 test.each([
   [{ ca: '/nowhere/ca.pem' }, /"tls.ca" cannot be read: ENOENT/],
   [{ ca: 'package.json' }, /"tls.ca" is neither PEM text nor the path of a PEM file/],
-  [{ cert: '-----BEGIN CERTIFICATE-----' }, /"tls.cert" and "tls.key" go together/],
+  [{ cert: '-----BEGIN CERTIFICATE-----' }, /"tls.cert" and "tls.key" must be set together/],
 ])('%j is refused by name', async (tls, message) => {
   await expect(tlsOptions('srv', tls)).rejects.toThrow(message);
 });
@@ -104,7 +104,7 @@ describe('through a proxy of the environment', () => {
     expect(await unreached({ type: 'http', url: `${scheme}://mcp.test/` }, world)).toMatchObject({
       code: 'proxy',
       wasSent: false,
-      message: expect.stringContaining('the proxy 127.0.0.1:1 that the environment names cannot be used'),
+      message: expect.stringContaining('the proxy 127.0.0.1:1 from the environment cannot be used'),
     });
   });
 

@@ -83,7 +83,7 @@ describe('dial ide', () => {
     await own.lock(1, { workspaceFolders: ['/elsewhere'] });
     expect(await unreached({ type: 'ws-ide' }, own.world)).toMatchObject({
       code: 'unreachable',
-      message: `MCP server "srv": no editor that runs has ${own.dir} open; open it there, or give "url" and "authToken"`,
+      message: `MCP server "srv": no running editor has ${own.dir} open; open it in the editor, or set "url" and "authToken"`,
     });
   });
 
@@ -94,9 +94,9 @@ describe('dial ide', () => {
     await own.lock('name');
     await unreached({ type: 'ws-ide' }, own.world);
     expect(own.noise).toEqual([
-      'lock file 1.lock is ignored: it is none of an editor',
-      'lock file 2.lock is ignored: others may write it',
-      'lock file name.lock is ignored: it is none of an editor',
+      "lock file 1.lock is ignored: it is not an editor's lock file",
+      'lock file 2.lock is ignored: other users can write it',
+      "lock file name.lock is ignored: it is not an editor's lock file",
     ]);
     expect(await findEditors(join(own.dir, 'nowhere'))).toEqual({ editors: [], notes: [] });
   });

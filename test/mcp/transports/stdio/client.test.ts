@@ -75,7 +75,7 @@ test('a server runs in the directory of its entry, which must be there', async (
   expect(await said.promise).toBe('/usr');
   await expect(dialStdio('srv', { ...entry, cwd: 'no/such' }, world)).rejects.toMatchObject({
     code: 'bad-config',
-    message: 'MCP server "srv": its cwd /no/such is no directory',
+    message: 'MCP server "srv": "cwd" is not a directory: /no/such; correct it in the entry',
   });
 });
 
@@ -83,6 +83,6 @@ test('one that was never started is closed at once, and nobody hears of an end',
   const dialed = await dialStdio('srv', everything, testWorld());
   dialed.transport.onclose = () => expect.unreachable('it never ran');
   await dialed.close();
-  await expect(dialed.transport.start()).rejects.toThrow('once');
+  await expect(dialed.transport.start()).rejects.toThrow('already been started');
   await expect(dialed.transport.send({ jsonrpc: '2.0', method: 'x' })).rejects.toThrow('not running');
 });

@@ -155,7 +155,7 @@ test('who waits hears of a broken pipe, whoever does not is not harmed, and it s
   void writer.write('another');
   await new Promise(setImmediate);
   pass(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
-  const clear = { code: 'EPIPE', message: 'the server does not read its input any more (EPIPE)' };
+  const clear = { code: 'EPIPE', message: 'the server no longer reads its input (EPIPE)' };
   await expect(waiting).rejects.toMatchObject(clear);
   await expect(writer.write('more')).rejects.toMatchObject(clear);
 });

@@ -105,7 +105,7 @@ describe('least environment', () => {
       const rows = section
         .slice(0, section.indexOf('Set other variables'))
         .matchAll(/^\| [a-z ]+ \| (.+) \|$/gm);
-      const cells = [...rows].map(([, cell = '']) => cell.split('; not ')[0] ?? '');
+      const cells = [...rows].map(([, cell = '']) => cell.split('; without ')[0] ?? '');
       const names = cells.flatMap((cell) => [...cell.matchAll(/`([A-Za-z_]+)`/g)].map(([, it]) => it ?? ''));
       expect(names.length).toBeGreaterThan(20);
       expect(names.filter((it) => !isInherited(it, 'linux') && !isInherited(it, 'win32'))).toEqual([]);
@@ -187,7 +187,7 @@ describe('missing variable', () => {
 
   test('the advice is what has to be added, as it is typed', () => {
     expect(missingVariableAdvice({ name: 'A_KEY', isWithheld: true })).toBe(
-      'A_KEY is set in your environment, but servers get only a limited environment; pass it on with -e A_KEY=\'${A_KEY}\', or "inheritEnv": ["A_KEY"] in its entry',
+      'A_KEY is set in your environment, but servers inherit only a few variables; pass it on with -e A_KEY=\'${A_KEY}\', or "inheritEnv": ["A_KEY"] in its entry',
     );
     expect(missingVariableAdvice({ name: 'A_KEY', isWithheld: false })).toBe(
       'A_KEY is not set; set it with -e A_KEY=…, or "env": { "A_KEY": "…" } in its entry',

@@ -30,7 +30,7 @@ test('the official client knows it for a process, and it is not one of its own c
   expect('pid' in far.transport && 'stderr' in far.transport).toBe(true);
   expect(isRunning(far.transport.pid as number)).toBe(true);
   expect(far.transport.stderr).toBeTruthy();
-  await expect(far.transport.start()).rejects.toThrow('once');
+  await expect(far.transport.start()).rejects.toThrow('already been started');
 });
 
 test('messages go both ways, many at once, whatever is in them', async () => {
@@ -114,7 +114,7 @@ test('of a message that is too long only its own request fails, and nobody waits
     error: {
       code: TOO_LARGE,
       message: expect.stringMatching(
-        /^it sent a message of 6710\d{4} bytes, the limit is 4194304; raise "maxFrameBytes"/,
+        /^the server sent a message of 6710\d{4} bytes, the limit is 4194304; raise "maxFrameBytes"/,
       ),
       data: { bytes: expect.any(Number), limit: 4_194_304 },
     },

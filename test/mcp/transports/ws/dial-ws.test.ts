@@ -40,7 +40,7 @@ describe('a server behind a WebSocket (R156)', () => {
     await using web = await startWs();
     await using far = await reach({ type: 'ws', url: web.url });
     expect((await far.call('act', { what: 'garbage' })).content).toEqual(text('garbage'));
-    expect(far.errors.map(({ message }) => message)).toEqual(['It sent a frame that is no JSON']);
+    expect(far.errors.map(({ message }) => message)).toEqual(['received a frame that is not JSON']);
   });
 });
 
@@ -51,7 +51,7 @@ test('a message that is too long fails its own call, and no other', async () => 
   await expect(far.call('act', { what: 'long' })).rejects.toMatchObject({
     code: -31413,
     message: expect.stringMatching(
-      /it sent a message of 5\d+ bytes, the limit is 1000; raise "maxFrameBytes"/,
+      /the server sent a message of 5\d+ bytes, the limit is 1000; raise "maxFrameBytes"/,
     ),
   });
   expect((await far.call('act', { what: 'go' })).content).toEqual(text('go'));
@@ -76,7 +76,7 @@ describe('the end of a socket', () => {
     [
       'much too long',
       'stream-ended',
-      'it sent a message of more than 16777216 bytes, which ends the connection; raise "maxFrameBytes" of its entry or have the tool return less',
+      'the server sent a message of more than 16777216 bytes, which closes the connection; raise "maxFrameBytes" in its entry or return less from the tool',
     ],
   ])('(%s) is told to the call with its reason, then the connection is over', async (what, code, message) => {
     await using web = await startWs();
@@ -98,7 +98,7 @@ describe('the end of a socket', () => {
     // Nothing that comes is read any more.
     web.sockets[0]?.pause();
     await closed.promise;
-    expect(errors.map(({ message }) => message)).toEqual(['the server stopped answering pings']);
+    expect(errors.map(({ message }) => message)).toEqual(['the server stopped responding to pings']);
     await dialed.close();
   });
 
