@@ -1,7 +1,8 @@
-import { StringDecoder } from 'node:string_decoder';
+import { Writable } from 'node:stream';
 import type { ReadStream } from 'node:tty';
 import { MAX_SECRET_BYTES } from '../../config/secrets/secret-store.ts';
 import { CommandFailed } from '../output/failure.ts';
+import { LineEditor, PASTE_OFF, PASTE_ON } from './line-editor.ts';
 
 /** Reads a value from the terminal without echo, or from a pipe; undefined if it was cancelled. */
 export async function readValue(
@@ -12,26 +13,19 @@ export async function readValue(
   return input.isTTY ? readTyped(name, input, prompt) : readPiped(name, input);
 }
 
+/** The line editor edits the line and joins pasted lines; its output is discarded, so nothing is echoed. */
 async function readTyped(
   name: string,
   input: ReadStream,
   prompt: NodeJS.WritableStream,
 ): Promise<string | undefined> {
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const decoder = new StringDecoder('utf8');
-  let line = NO_LINE;
-  input.on('data', (bytes: Buffer) => {
-    line = typeHidden(line, decoder.write(bytes));
-    if (line.end !== undefined) resolve(line.end === 'entered' ? line.text : undefined);
-  });
-  for (const event of ['end', 'close', 'error']) input.once(event, () => resolve(undefined));
-  // Echo is turned off before the prompt is shown.
-  input.setRawMode(true);
-  prompt.write(`Value of ${name} (input is hidden): ${MARK_PASTES}`);
-  const value = await promise;
-  input.setRawMode(false);
-  prompt.write(`${DO_NOT_MARK_PASTES}\n`);
-  return value;
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  // The editor turns echo off before the prompt is shown.
+  using editor = new LineEditor({ input, output, isInteractive: true, columns: () => 80 }, { stray() {} });
+  prompt.write(`Value of ${name} (input is hidden): ${PASTE_ON}`);
+  const end = await editor.read('', 'answer');
+  prompt.write(`${PASTE_OFF}\n`);
+  return end.kind === 'text' ? end.text : undefined;
 }
 
 /** The whole input without its trailing newline. */
@@ -50,64 +44,5 @@ async function readPiped(name: string, input: NodeJS.ReadStream): Promise<string
   } catch {
     const fault = length > MAX_SECRET_BYTES ? 'it is too long' : 'stdin is not valid UTF-8';
     throw new CommandFailed(`cannot store the value of ${name}: ${fault}`, 'bad-config');
-  }
-}
-const ESC = '\u001b';
-
-/** The state of a hidden input line. */
-export type HiddenLine = {
-  readonly text: string;
-  readonly isPasting: boolean;
-  /** The start of an escape sequence that is not complete yet. */
-  readonly rest: string;
-  readonly end?: 'entered' | 'interrupted' | 'ended';
-};
-
-export const NO_LINE: HiddenLine = { text: '', isPasting: false, rest: '' };
-
-/** Bracketed paste mode: newlines in pasted text do not end the line. */
-const MARK_PASTES = `${ESC}[?2004h`;
-const DO_NOT_MARK_PASTES = `${ESC}[?2004l`;
-
-/** The line after these keys. Input after the end of the line is dropped; cursor keys and Tab have no effect. */
-export function typeHidden(line: HiddenLine, keys: string): HiddenLine {
-  let state: HiddenLine = { ...line, rest: '' };
-  const given = line.rest + keys;
-  for (const { 0: piece, index } of given.matchAll(PIECES)) {
-    if (state.end !== undefined) return state;
-    if (index + piece.length === given.length && isUnfinished(piece)) return { ...state, rest: piece };
-    state = next(state, piece);
-  }
-  return state;
-}
-
-/** Escape sequences, newlines and single characters. */
-const PIECES = new RegExp(`${ESC}(?:\\[[\\d;?]*[@-~]?|O.?|)|\\r\\n?|[\\s\\S]`, 'gu');
-const WHOLE = new RegExp(`^${ESC}(\\[[\\d;?]*[@-~]|O.)$`, 'u');
-const PASTE_BEGINS = `${ESC}[200~`;
-const PASTE_ENDS = `${ESC}[201~`;
-
-function isUnfinished(piece: string): boolean {
-  return piece.startsWith(ESC) && !WHOLE.test(piece);
-}
-
-function next(state: HiddenLine, piece: string): HiddenLine {
-  if (piece === PASTE_BEGINS || piece === PASTE_ENDS) return { ...state, isPasting: piece === PASTE_BEGINS };
-  if (piece.startsWith(ESC)) return state;
-  const isNewline = /^[\r\n]/.test(piece);
-  if (state.isPasting) return { ...state, text: state.text + (isNewline ? '\n' : piece) };
-  if (isNewline) return { ...state, end: 'entered' };
-  switch (piece) {
-    case '\u0003':
-      return { ...state, end: 'interrupted' };
-    case '\u0004':
-      return { ...state, end: state.text === '' ? 'ended' : 'entered' };
-    case '\u007f':
-    case '\b':
-      return { ...state, text: [...state.text].slice(0, -1).join('') };
-    case '\u0015':
-      return { ...state, text: '' };
-    default:
-      return piece < ' ' && piece !== '\t' ? state : { ...state, text: state.text + piece };
   }
 }

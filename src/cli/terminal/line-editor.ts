@@ -38,6 +38,9 @@ export type EditorEvents = {
   idle?(): void;
 };
 
+/** The part of a terminal that an editor needs. */
+type EditorTerminal = Pick<Terminal, 'input' | 'output' | 'isInteractive' | 'columns'>;
+
 const CONTINUED = '… ';
 /** The prompt for text that is typed during a turn. */
 const QUEUE_PROMPT = 'queue › ';
@@ -49,7 +52,7 @@ const HISTORY_SIZE = 1000;
  * queued for the next message.
  */
 export class LineEditor implements Disposable {
-  readonly #terminal: Terminal;
+  readonly #terminal: EditorTerminal;
   readonly #readline: Interface & Editable;
   readonly #reads: Read[] = [];
   /** Messages that were entered while no read was pending. */
@@ -65,7 +68,7 @@ export class LineEditor implements Disposable {
   #hasEnded = false;
   #isTypingAhead = false;
 
-  constructor(terminal: Terminal, events: EditorEvents) {
+  constructor(terminal: EditorTerminal, events: EditorEvents) {
     this.#terminal = terminal;
     this.#events = events;
     this.#readline = createInterface({
@@ -362,6 +365,6 @@ export class LineEditor implements Disposable {
   }
 }
 
-/** Turns bracketed paste mode on. */
-const PASTE_ON = '\u001b[?2004h';
-const PASTE_OFF = '\u001b[?2004l';
+/** Bracketed paste mode: the terminal marks the start and end of pasted text. */
+export const PASTE_ON = '\u001b[?2004h';
+export const PASTE_OFF = '\u001b[?2004l';

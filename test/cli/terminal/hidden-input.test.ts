@@ -1,7 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type HiddenLine, NO_LINE, readValue, typeHidden } from '../../../src/cli/terminal/hidden-input.ts';
+import { readValue } from '../../../src/cli/terminal/hidden-input.ts';
 
 describe('read value', () => {
   const piped = (...chunks: (string | Buffer)[]) =>
@@ -37,42 +36,27 @@ describe('read value', () => {
 });
 
 describe('hidden line', () => {
-  const ESC = '\u001b';
+  const PASTE = ['\u001b[200~', '\u001b[201~'];
 
-  test.each<[string, string, Partial<HiddenLine>]>([
-    ['a line', 'abc\r', { text: 'abc', end: 'entered' }],
-    ['nothing yet', 'abc', { text: 'abc' }],
-    ['a character taken back', 'abx\u007fc\n', { text: 'abc', end: 'entered' }],
-    ['a character of two halves taken back', 'a😀\bb\r', { text: 'ab', end: 'entered' }],
-    ['all taken back', 'abc\u0015d\r', { text: 'd', end: 'entered' }],
-    ['Ctrl-C', 'abc\u0003', { end: 'interrupted' }],
-    ['Ctrl-D on nothing', '\u0004', { text: '', end: 'ended' }],
-    ['Ctrl-D after something', 'abc\u0004', { text: 'abc', end: 'entered' }],
-    ['arrows and other keys', `a${ESC}[Ab${ESC}OPc${ESC}[1;5D\u0001\r`, { text: 'abc', end: 'entered' }],
-    ['the escape key', `${ESC}abc\r`, { text: 'abc', end: 'entered' }],
-    [
-      'a paste of lines',
-      `${ESC}[200~a\rb\r\nc\u0003${ESC}[201~\r`,
-      { text: 'a\nb\nc\u0003', end: 'entered' },
-    ],
-    ['what comes after the end', 'abc\rrm -r x\r', { text: 'abc', end: 'entered' }],
-  ])('%s', (_, keys, expected) => {
-    expect(typeHidden(NO_LINE, keys)).toMatchObject(expected);
-  });
+  async function typed(...keys: string[]): Promise<{ value: string | undefined; shown: string }> {
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    const prompt = new PassThrough();
+    const reading = readValue('a', input as unknown as NodeJS.ReadStream, prompt);
+    for (const key of keys) input.write(key);
+    return { value: await reading, shown: String(prompt.read()) };
+  }
 
-  test('the result does not depend on how keys are chunked', () => {
-    const keys = fc.array(
-      fc.constantFrom('a', 'b', '\u007f', `${ESC}[A`, `${ESC}[200~`, `${ESC}[201~`, '\n', '\u0015', '~'),
-    );
-    fc.assert(
-      fc.property(keys, fc.array(fc.nat(40)), (typed, cuts) => {
-        const all = typed.join('');
-        const places = [0, ...cuts.map((it) => Math.min(it, all.length)), all.length].toSorted(
-          (a, b) => a - b,
-        );
-        const pieces = places.slice(1).map((to, at) => all.slice(places[at], to));
-        expect(pieces.reduce(typeHidden, NO_LINE)).toEqual(typeHidden(NO_LINE, all));
-      }),
-    );
+  test.each<[string, string[], string | undefined]>([
+    ['a line', ['abc\r'], 'abc'],
+    ['a removed character', ['abx\u007fc\r'], 'abc'],
+    ['a removed line', ['abc\u0015d\r'], 'd'],
+    ['Ctrl-C', ['abc\u0003'], undefined],
+    ['Ctrl-D without text', ['\u0004'], undefined],
+    ['pasted lines', [`${PASTE[0]}a\rb\r\nc${PASTE[1]}`, '\r'], 'a\nb\nc'],
+    ['a character in two chunks', ['caf', 'é\r'], 'café'],
+  ])('reads %s without echo', async (_, keys, value) => {
+    const read = await typed(...keys);
+    expect(read.value).toBe(value);
+    expect(read.shown).toBe('Value of a (input is hidden): \u001b[?2004h\u001b[?2004l\n');
   });
 });
