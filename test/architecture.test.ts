@@ -205,7 +205,6 @@ test('no default exports and no wildcard re-exports', () => {
 /** Files that make a `RegExp` of a text. All other expressions are literals, or compiled by `compilePattern`. */
 const REGEXP_OF_TEXT: Readonly<Record<string, string>> = {
   'src/base/text/redact.ts': 'constants of the file',
-  'src/cli/terminal/hidden-input.ts': 'constants of the file',
   'src/cli/commands/uninstall/home-content.ts': 'constants of the file',
   'src/pool/pinning/hidden-text.ts': 'constants of the file',
   'src/pool/schema/repair.ts': "a server's pattern, compiled to see whether it is one, and never run",

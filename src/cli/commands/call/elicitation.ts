@@ -1,12 +1,10 @@
-import { createInterface } from 'node:readline';
 import type { HostAnswer } from '../../../host/host-options.ts';
 import type { ElicitationRequest } from '../../../sdk/options/options.ts';
 import { elicitationAsker } from '../../chat/elicitation.ts';
 import { Questions } from '../../chat/questions.ts';
 import type { Connected } from '../../host/with-host.ts';
-import type { ReadEnd } from '../../terminal/line-editor.ts';
+import { readLine } from '../../terminal/read-line.ts';
 import { line, type Piece, render } from '../../terminal/render.ts';
-import { sanitize } from '../../terminal/sanitize.ts';
 
 const COMMANDS = '/decline and /mute decline, Ctrl-C ends the command; start an answer with // for a slash.';
 
@@ -37,7 +35,7 @@ export function answerElicitation(
     for (const piece of pieces) stderr.write(`${render(piece, look)}\n`);
   };
   const read = (prompt: string, _: unknown, signal?: AbortSignal) =>
-    readLine(prompt, { stdin, stderr }, signal);
+    readLine(prompt, { input: stdin, output: stderr }, signal);
   const questions = new Questions({
     // The terminal stays in line mode: no line is ever partly typed.
     editor: { read, untilNotTyping: async () => {} },
@@ -53,19 +51,4 @@ export function answerElicitation(
 
 function textOf(message: unknown): string {
   return typeof message === 'string' ? message : '';
-}
-
-/** One line of the terminal, which stays in line mode: Ctrl-C ends the command as it does while no question is open. */
-async function readLine(prompt: string, { stdin, stderr }: Streams, signal?: AbortSignal): Promise<ReadEnd> {
-  stderr.write(sanitize(prompt));
-  const lines = createInterface({ input: stdin, terminal: false });
-  const close = () => lines.close();
-  signal?.addEventListener('abort', close, { once: true });
-  try {
-    for await (const text of lines) return { kind: 'text', text };
-    return { kind: signal?.aborted ? 'withdrawn' : 'ended' };
-  } finally {
-    signal?.removeEventListener('abort', close);
-    close();
-  }
 }

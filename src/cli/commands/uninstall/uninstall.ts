@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { cliContext } from '../../host/config-context.ts';
 import { exitWith, reportFailure } from '../../output/failure.ts';
 import { formatBytes, joinLines, jsonDocument, pluralize } from '../../output/format.ts';
 import { type Output, processOutput } from '../../output/output.ts';
+import { readLine } from '../../terminal/read-line.ts';
 import { table } from '../../terminal/table.ts';
 import { type HomeContent, type HomePart, homeContent } from './home-content.ts';
 import { projectFiles, removeFromProjects, removeIfEmpty, type Undo, unknownFiles } from './project-files.ts';
@@ -134,12 +134,9 @@ async function confirm({ json, keepSettings }: Options): Promise<boolean> {
   const { stdin, stdout } = process;
   if (json || !stdin.isTTY || !stdout.isTTY) return false;
   const what = keepSettings ? 'conversations' : 'secrets and conversations';
-  stdout.write(`Remove all of this? Removed ${what} cannot be restored. [y/N] `);
-  const lines = createInterface({ input: stdin, terminal: false });
-  for await (const line of lines) {
-    lines.close();
-    return /^\s*y(es)?\s*$/i.test(line);
-  }
+  const question = `Remove all of this? Removed ${what} cannot be restored. [y/N] `;
+  const answer = await readLine(question, { input: stdin, output: stdout });
+  if (answer.kind === 'text') return /^\s*y(es)?\s*$/i.test(answer.text);
   stdout.write('\n');
   return false;
 }
