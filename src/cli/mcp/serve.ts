@@ -28,58 +28,57 @@ import { claimStdout, flushed } from '../output/output.ts';
 import { sanitize } from '../terminal/sanitize.ts';
 
 const HELP = `
-Any MCP client can use these tools, without an agent of ours and without a model:
+Serves built-in tools to any MCP client, without an agent and without a model:
 
   toolplane mcp serve                                Read, Glob and Grep, below the working directory
   toolplane mcp serve --cwd ~/code/shop              the same, below another directory
   toolplane mcp serve --allow-writes                 Edit and Write as well
-  toolplane mcp serve --allow-shell --tools Bash     commands, and nothing else
+  toolplane mcp serve --allow-shell --tools Bash     only shell commands
 
-In the file of a client:
+In the configuration of a client:
 
   { "mcpServers": { "files": { "command": "toolplane", "args": ["mcp", "serve", "--cwd", "/home/me/shop"] } } }
 
-What is opened, and what stays shut:
-  by default       files below the directory can be read. What lies elsewhere is refused, also if a link leads there.
-  --allow-writes   files below the directory can be created and changed, except those that decide what runs later:
-                   .git, .claude, .toolplane, .mcp.json, .vscode, .idea, .husky.
-  --allow-shell    any command can be run, as you. A command is not kept to the directory, and it can read, write and
-                   send whatever you can.
+Access:
+  by default       files below the directory can be read. Other paths are denied, including through symbolic links.
+  --allow-writes   files below the directory can be created and changed, except files that control what is executed
+                   later: .git, .claude, .toolplane, .mcp.json, .vscode, .idea, .husky.
+  --allow-shell    any command can be run with your permissions. Commands are not restricted to the directory: they can
+                   read, write and send everything that you can.
 
-Nobody is asked before a call: that is for the client to do. Without --cwd, a server that is started in the root of the
-file system or in your home is refused, since clients start servers there without anybody meaning it.
+Calls are not confirmed here; that is up to the client. Without --cwd, the file system root and your home directory are
+refused, since clients often start servers there by default.
 
-Messages are one JSON-RPC object a line on stdin and stdout; it ends when its input does.
+Each line on stdin and stdout is one JSON-RPC message; the server exits at the end of stdin.
 
 Exit codes:
-  0  the client has gone
-  1  it failed; the reason is on stderr
-  2  the command was not understood, or there is no such tool or directory`;
+  0  the client closed the connection
+  1  failure; the reason is on stderr
+  2  usage error, unknown tool, or no such directory`;
 
 type Values = { tools?: string[]; cwd?: string; readOnly?: true; allowWrites?: true; allowShell?: true };
 
-/** `toolplane mcp serve`: the built-in tools as a stdio MCP server, shut as far as flags do not open it. */
+/** `toolplane mcp serve`: the built-in tools as a stdio MCP server; read-only unless flags allow more. */
 export function defineMcpServe(command: Command): void {
   command
     .addOption(
-      new Option('--tools <names>', 'only these, separated by commas; may be repeated').argParser(collect),
+      new Option('--tools <names>', 'only these tools, separated by commas; may be repeated').argParser(
+        collect,
+      ),
     )
-    .option('--cwd <directory>', 'where paths start, and what files are kept to')
+    .option('--cwd <directory>', 'the directory to serve; relative paths are relative to it')
     .addOption(
-      new Option('--read-only', 'only tools that read; this is the default').conflicts([
-        'allowWrites',
-        'allowShell',
-      ]),
+      new Option('--read-only', 'only tools that read (default)').conflicts(['allowWrites', 'allowShell']),
     )
-    .option('--allow-writes', 'Edit and Write too, below the directory')
-    .option('--allow-shell', 'Bash too, which is kept to nothing')
+    .option('--allow-writes', 'also Edit and Write, below the directory')
+    .option('--allow-shell', 'also Bash, which is not restricted to the directory')
     .addHelpText('after', HELP)
     .action(async ({ tools, cwd, allowWrites, allowShell }: Values) => {
       await startServe(
         {
           ...(tools && { tools: tools.flatMap((it) => it.split(',')).map((it) => it.trim()) }),
           ...(cwd !== undefined && { cwd }),
-          opened: [
+          allowed: [
             ...(allowWrites ? (['writes'] as const) : []),
             ...(allowShell ? (['shell'] as const) : []),
           ],
@@ -90,35 +89,35 @@ export function defineMcpServe(command: Command): void {
 }
 
 export type ServeRequest = {
-  /** By default all that are opened. */
+  /** Default: all that are allowed. */
   readonly tools?: readonly string[];
   readonly cwd?: string;
-  readonly opened: readonly Opened[];
+  readonly allowed: readonly Access[];
 };
 
 const NAME = 'toolplane';
 
-/** Serves until the client has gone. */
+/** Serves until the client closes the connection. */
 export async function startServe(request: ServeRequest, env: NodeJS.ProcessEnv): Promise<void> {
   const home = env.HOME || homedir();
-  const { builtIns, cwd } = understood(request, home);
+  const { builtIns, cwd } = resolveRequest(request, home);
   const output = claimStdout();
   await using background = new BackgroundProcesses();
   const context = servedContext({ cwd, home, directories: [] }, env, background);
   const server = new ToolServer({
     name: NAME,
     version: VERSION,
-    instructions: `The tools work on what lies below ${cwd}; relative paths start there.`,
+    instructions: `The tools work on files below ${cwd}; relative paths are relative to it.`,
     tools: builtIns.map((it) => asTool(it, context)),
   });
   await serveStdio((port) => server.open(port), NAME, { input: process.stdin, output });
   await flushed(output);
 }
 
-function understood({ tools, opened, cwd: given }: ServeRequest, home: string) {
+function resolveRequest({ tools, allowed, cwd: given }: ServeRequest, home: string) {
   try {
     return {
-      builtIns: servedTools(opened, tools),
+      builtIns: servedTools(allowed, tools),
       cwd: servedDirectory({ given, cwd: process.cwd(), home }),
     };
   } catch (cause) {
@@ -128,13 +127,13 @@ function understood({ tools, opened, cwd: given }: ServeRequest, home: string) {
   }
 }
 
-/** There is no agent around: what belongs to one says so. */
+/** The context of the tools without an agent. */
 function servedContext(
   workspace: Workspace,
   env: NodeJS.ProcessEnv,
   background: BackgroundProcesses,
 ): BuiltInContext {
-  const fault = 'there is no agent here';
+  const fault = 'not available: toolplane mcp serve runs without an agent';
   return {
     workspace,
     env,
@@ -150,11 +149,11 @@ function servedContext(
   };
 }
 
-/** What a flag opens beside reading. */
-export type Opened = 'writes' | 'shell';
+/** What a flag allows besides reading. */
+export type Access = 'writes' | 'shell';
 
-/** Built-in tools that mean something without a session of an agent, and what each takes to be served. */
-const SERVED: readonly { readonly builtIn: BuiltIn; readonly needs?: Opened }[] = [
+/** Built-in tools that work without a session, and the access that each needs. */
+const SERVED: readonly { readonly builtIn: BuiltIn; readonly needs?: Access }[] = [
   { builtIn: READ },
   { builtIn: GLOB },
   { builtIn: GREP },
@@ -163,14 +162,14 @@ const SERVED: readonly { readonly builtIn: BuiltIn; readonly needs?: Opened }[] 
   { builtIn: BASH, needs: 'shell' },
 ];
 
-/** The tools that are wanted, as far as they are opened; a name that is none, or shut, ends the command with 2. */
-export function servedTools(opened: readonly Opened[], wanted?: readonly string[]): readonly BuiltIn[] {
-  const isOpen = (needs: Opened | undefined) => needs === undefined || opened.includes(needs);
-  if (!wanted) return SERVED.filter(({ needs }) => isOpen(needs)).map(({ builtIn }) => builtIn);
+/** The requested tools, or all allowed ones; an unknown or disallowed name is a usage error. */
+export function servedTools(allowed: readonly Access[], wanted?: readonly string[]): readonly BuiltIn[] {
+  const isAllowed = (needs: Access | undefined) => needs === undefined || allowed.includes(needs);
+  if (!wanted) return SERVED.filter(({ needs }) => isAllowed(needs)).map(({ builtIn }) => builtIn);
   return [...new Set(wanted)].map((name) => {
     const found = SERVED.find(({ builtIn }) => builtIn.listed.name === name);
     if (!found) throw new UsageError(unknownTool(name));
-    if (!isOpen(found.needs)) {
+    if (!isAllowed(found.needs)) {
       throw new UsageError(`${name} is not allowed; use --allow-${found.needs} to allow it (see --help)`);
     }
     return found.builtIn;
@@ -184,7 +183,7 @@ function unknownTool(name: string): string {
   return `unknown tool "${name}" to serve${hint} (known: ${names.join(', ')})`;
 }
 
-/** The directory files are kept to, free of links; one that nobody can have meant ends the command with 2. */
+/** The real path of the directory to serve. Without `--cwd`, the root and the home directory are usage errors. */
 export function servedDirectory(around: {
   readonly given?: string | undefined;
   readonly cwd: string;
@@ -196,8 +195,8 @@ export function servedDirectory(around: {
   if (given !== undefined) return directory;
   const isRoot = dirname(directory) === directory;
   if (!isRoot && directory !== realDirectory(home)) return directory;
-  const what = isRoot ? 'the root of the file system' : 'your home';
-  throw new UsageError(`it was started in ${what}: name the directory to serve with --cwd <directory>`);
+  const what = isRoot ? 'the root of the file system' : 'your home directory';
+  throw new UsageError(`the working directory is ${what}; set the directory to serve with --cwd <directory>`);
 }
 
 function realDirectory(path: string): string | undefined {
@@ -209,15 +208,15 @@ function realDirectory(path: string): string | undefined {
   }
 }
 
-/** A built-in tool in the form that MCP clients call. */
+/** A built-in tool as a tool of an MCP server. */
 export function asTool(builtIn: BuiltIn, context: BuiltInContext): AnyTool {
   const { name, description = '', inputSchema } = builtIn.listed;
   const handler = async (args: Record<string, unknown>, { signal }: ToolContext): Promise<CallToolResult> => {
-    const kept = await keptIn(builtIn, args, context.workspace);
+    const checked = await checkPath(builtIn, args, context.workspace);
     const outcome =
-      'fault' in kept
-        ? { content: kept.fault, isError: true }
-        : await builtIn.run(kept.input, context, signal);
+      'fault' in checked
+        ? { content: checked.fault, isError: true }
+        : await builtIn.run(checked.input, context, signal);
     return asResult(outcome);
   };
   return tool(name, description, { ...inputSchema, type: 'object' }, handler, {
@@ -225,7 +224,7 @@ export function asTool(builtIn: BuiltIn, context: BuiltInContext): AnyTool {
   });
 }
 
-/** All hints are stated: what is left out means the worst to a client. */
+/** Every hint is set, since clients assume the worst for a missing one. */
 function annotationsOf({ listed: { annotations = {} } }: BuiltIn): ToolAnnotations {
   const isReading = annotations.readOnlyHint === true;
   return { destructiveHint: !isReading, idempotentHint: isReading, openWorldHint: false, ...annotations };
@@ -250,8 +249,8 @@ function asBlock(block: Exclude<ToolOutcome['content'], string>[number]): Conten
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** An input that stays in the directory, its path free of links; or why the call is refused. */
-export async function keptIn(
+/** The input with its real path, or why the path is denied. */
+export async function checkPath(
   builtIn: BuiltIn,
   input: Input,
   workspace: Workspace,
@@ -262,16 +261,16 @@ export async function keptIn(
   if (typeof path !== 'string') return { input: real.input };
   const given = String(input[builtIn.pathMember ?? '']);
   if (!isInWorkspace(path, workspace)) {
-    // Where a link leads is not told either.
-    return { fault: `${given} is outside ${workspace.cwd}, and only what lies in there is served` };
+    // The message does not reveal the target of a link.
+    return { fault: `${given} is outside ${workspace.cwd}; only files in this directory are served` };
   }
-  // Nobody can be asked here, and who writes there decides what runs later.
+  // No user can be asked here, and these files control what is executed later.
   const isReading = builtIn.listed.annotations?.readOnlyHint === true;
   const isProtected = [path, absolutePath(given, workspace)].some((it) =>
     isProtectedPath(it.startsWith(workspace.cwd) ? it.slice(workspace.cwd.length) : it, workspace),
   );
   if (!isReading && isProtected) {
-    return { fault: `${path} decides what runs later: it is not changed from here` };
+    return { fault: `${path} controls what is executed later and cannot be changed by this server` };
   }
   return { input: real.input };
 }

@@ -5,7 +5,7 @@ import { faultOfName, secretAdvice } from '../../../src/cli/mcp/add.ts';
 import { localFile, mcpPlace, projectFile, userFile } from '../support/mcp-place.ts';
 
 describe('add', () => {
-  test('a command is added to the file for this project and for you, and counts at once', async () => {
+  test('adds a command to the local file, active immediately', async () => {
     const place = mcpPlace();
     const { code, stdout, stderr } = await place.mcp(
       'add',
@@ -38,7 +38,7 @@ describe('add', () => {
     expect((await place.mcp('list', '--no-connect')).stdout).toMatch(/^· files {2}local {2}.* ready\n$/);
   });
 
-  test('in the file of the person a directory is written whole, and a relative path is warned of', async () => {
+  test('writes an absolute directory to the user file, and warns about a relative path', async () => {
     const place = mcpPlace();
     const { stderr } = await place.mcp('add', '-s', 'user', 'fs', '--', 'npx', '-y', 'server-fs', '.');
     expect(stderr).toBe(
@@ -52,7 +52,7 @@ describe('add', () => {
     expect(place.json(localFile(place))).toMatchObject({ mcpServers: { near: { cwd: 'tools' } } });
   });
 
-  test('an address is added to the file of the project, without a version, and approved by that', async () => {
+  test('adds a URL to the project file and approves it', async () => {
     const place = mcpPlace();
     const header = 'Authorization: Bearer ${DOCS}';
     const added = await place.mcp(
@@ -85,7 +85,7 @@ describe('add', () => {
     });
   });
 
-  test('all other flags reach the entry', async () => {
+  test('writes all other flags to the entry', async () => {
     const place = mcpPlace();
     await place.mcp(
       'add',
@@ -107,7 +107,7 @@ describe('add', () => {
     });
   });
 
-  test('it is said what it shadows, and what shadows it', async () => {
+  test('reports shadowed and shadowing entries', async () => {
     const place = mcpPlace();
     await place.mcp('add', 'x', 'lower', '-s', 'user');
     const over = await place.mcp('add', 'x', 'higher');
@@ -116,7 +116,7 @@ describe('add', () => {
     expect(under.stdout).toMatch(/\n {2}ignored: shadowed by local\n$/);
   });
 
-  test('one that is there is not replaced unless that is said, and nothing is lost of the file', async () => {
+  test('replaces an existing entry only with --force, and keeps the rest of the file', async () => {
     const place = mcpPlace();
     place.write(
       projectFile(place),
@@ -141,7 +141,7 @@ describe('add', () => {
 
   const SECRET = 'ghp_0123456789abcdef0123';
 
-  test('a secret is written with a warning; into the file of a project only by force; it is never shown', async () => {
+  test('writes a secret with a warning, to a project file only with --force, and never prints it', async () => {
     const place = mcpPlace();
     const shared = await place.mcp('add', '-s', 'project', 'gh', '-e', `GH_TOKEN=${SECRET}`, '--', 'run');
     expect(shared.code).toBe(2);
@@ -184,23 +184,20 @@ describe('add', () => {
       ['x', 'y', '-s', 'project', '--trust'],
       /a shared file cannot request trust/,
     ],
-  ])(
-    '%s is not understood: 2, one document where one is wanted, and nothing is written',
-    async (_, args, message) => {
-      const place = mcpPlace();
-      const { code, stdout, stderr } = await place.mcp('add', ...args, '--json');
-      expect(code).toBe(2);
-      expect(stderr).toMatch(message);
-      expect(JSON.parse(stdout)).toEqual({ error: { message: expect.any(String) } });
-      expect([localFile, projectFile, userFile].map((file) => place.json(file(place)))).toEqual([
-        undefined,
-        undefined,
-        undefined,
-      ]);
-    },
-  );
+  ])('%s is a usage error with exit code 2, and nothing is written', async (_, args, message) => {
+    const place = mcpPlace();
+    const { code, stdout, stderr } = await place.mcp('add', ...args, '--json');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+    expect(JSON.parse(stdout)).toEqual({ error: { message: expect.any(String) } });
+    expect([localFile, projectFile, userFile].map((file) => place.json(file(place)))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
 
-  test('a file that is broken is left as it is', async () => {
+  test('does not change a broken file', async () => {
     const place = mcpPlace();
     const path = place.write(projectFile(place), '{ "mcpServers": { "x": ');
     const { code, stderr } = await place.mcp('add', 'y', 'run', '-s', 'project');
@@ -209,7 +206,7 @@ describe('add', () => {
     expect(readFileSync(path, 'utf8')).toBe('{ "mcpServers": { "x": ');
   });
 
-  test('from below, the file of the repository is written', async () => {
+  test('writes the file of the repository from a directory below it', async () => {
     const place = mcpPlace();
     const below = join(place.project, 'a', 'b');
     place.write(join(below, 'x.txt'), '');
@@ -218,7 +215,7 @@ describe('add', () => {
     expect(place.json(projectFile(place))).toMatchObject({ mcpServers: { x: { command: 'run' } } });
   });
 
-  test('add-json takes an entry, from the command line or stdin, and refuses what cannot be', async () => {
+  test('add-json accepts an entry as an argument or on stdin, and rejects an invalid one', async () => {
     const place = mcpPlace();
     const one = await place.mcp('add-json', 'x', '{"command": "run", "args": ["1"],}');
     expect(one).toMatchObject({ code: 0, stdout: expect.stringMatching(/^added x \(stdio: run 1\)/) });
@@ -253,7 +250,7 @@ describe('secret advice', () => {
     ],
     ['an address', { url: `https://x/?token=${SECRET}` }, 'url', 'MY_HUB_TOKEN'],
     ['an argument', { command: 'x', args: ['--token', SECRET] }, 'args[1]', 'MY_HUB_TOKEN'],
-  ])('%s that holds a secret is told of, with what to do instead', (_, entry, where, name) => {
+  ])('%s with a secret gets advice', (_, entry, where, name) => {
     const advice = secretAdvice('my-hub', entry as Record<string, unknown>);
     expect(advice).toEqual([
       `${where} looks like a secret; to keep it out of the file: toolplane secret set ${name}, and use \${secret:${name}}`,
@@ -265,13 +262,13 @@ describe('secret advice', () => {
     ['a reference', { command: 'x', env: { GITHUB_TOKEN: '${GITHUB_TOKEN}' } }],
     ['a secret of the store', { url: 'https://x', headers: { Authorization: 'Bearer ${secret:X}' } }],
     ['a plain value', { command: 'x', env: { DEBUG: '1' }, args: ['--port', '3000'] }],
-  ])('%s is none', (_, entry) => {
+  ])('%s is not a secret', (_, entry) => {
     expect(secretAdvice('x', entry as Record<string, unknown>)).toEqual([]);
   });
 });
 
 describe('usable name', () => {
-  test.each(['github', 'my server', 'a.b/c', '検索', 'Ünï', 'a_b-c', '1'])('%j can be used', (name) => {
+  test.each(['github', 'my server', 'a.b/c', '検索', 'Ünï', 'a_b-c', '1'])('%j is a valid name', (name) => {
     expect(faultOfName(name)).toBeUndefined();
   });
 
@@ -286,7 +283,7 @@ describe('usable name', () => {
     ['KEY=hunter2', /^"KEY=…" is not a name; give variables with -e/],
     ['https://a.test/mcp', /the name comes before the URL/],
     ['x'.repeat(201), /at most/],
-  ])('%j cannot', (name, fault) => {
+  ])('%j is not a valid name', (name, fault) => {
     expect(faultOfName(name)).toMatch(fault);
     expect(faultOfName(name)).not.toContain('hunter2');
   });

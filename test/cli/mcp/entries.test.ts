@@ -6,6 +6,6 @@ test.each<[object, string]>([
   [{ type: 'sse', url: 'https://a.test/${X}' }, 'sse: https://a.test/${X}'],
   [{ url: 'https://a.test/?token=hunter22' }, 'http: https://a.test/?token=[redacted]'],
   [{ command: 'run', args: ['--token', 'hunter2222'] }, 'stdio: run --token [hidden]'],
-])('%j is told as %s', (entry, text) => {
+])('formats %j as %s', (entry, text) => {
   expect(entryText(entry)).toBe(text);
 });

@@ -50,7 +50,7 @@ describe('given entry', () => {
       { transport: 'stdio' },
       { type: 'stdio', command: 'a.test:80' },
     ],
-  ])('%s becomes its entry', (_, target, more, entry) => {
+  ])('builds the entry from %s', (_, target, more, entry) => {
     expect(given(target, more)).toEqual({ kind: 'entry', entry });
   });
 
@@ -80,13 +80,13 @@ describe('given entry', () => {
     ],
     ['a file', 'file:///etc/passwd', {}, /starts with http: *\/\//],
     ['nothing', ' ', {}, /the command is empty/],
-  ])('%s is rejected', (_, target, more, message) => {
+  ])('rejects %s', (_, target, more, message) => {
     const result = given(target, more);
     expect(result).toMatchObject({ kind: 'faulty', faults: [expect.stringMatching(message)] });
     expect(JSON.stringify(result)).not.toContain('hunter2');
   });
 
-  test('any variable that is KEY=value is kept as it is', () => {
+  test('keeps every KEY=value as given', () => {
     const key = fc.constantFrom('A', 'B_1', '__proto__', 'a.b');
     fc.assert(
       fc.property(key, fc.string({ unit: 'binary' }), (name, value) => {
@@ -99,7 +99,7 @@ describe('given entry', () => {
     );
   });
 
-  test('a command of many words is taken as one, with a word about it that shows only the first', () => {
+  test('does not split a command with spaces, and warns with its first word only', () => {
     expect(given('npx -y hunter2')).toEqual({
       kind: 'entry',
       entry: { type: 'stdio', command: 'npx -y hunter2' },
@@ -155,7 +155,7 @@ describe('read json', () => {
       '{"mcpServers": {"y": {"command": "npx"}}}',
       { notes: ['the entry named "y" is added as "x"'] },
     ],
-  ])('%s is understood', (_, text, expected) => {
+  ])('parses %s', (_, text, expected) => {
     const read = parseJsonEntry('x', text);
     expect(read).toMatchObject({ kind: 'entry', ...expected });
     expect(JSON.stringify('notes' in read && read.notes)).not.toContain('hunter2');
@@ -178,7 +178,7 @@ describe('read json', () => {
       /it has 2 servers; give the entry of one/,
     ],
     ['no server', '{"mcpServers": {}}', /is empty/],
-  ])('%s is rejected', (_, text, message) => {
+  ])('rejects %s', (_, text, message) => {
     const read = parseJsonEntry('x', text);
     expect(read).toMatchObject({ kind: 'faulty', faults: [expect.stringMatching(message)] });
     expect(JSON.stringify(read)).not.toContain('hunter2');
@@ -200,7 +200,7 @@ describe('variables', () => {
     ['x -e A=1 -- node -e B=2 C=3', 'x -e A=1 -- node -e B=2 C=3'],
     ['x -- node -e B=2 C=3', 'x -- node -e B=2 C=3'],
     ['x -e A=1 https://a.test/?b=2', 'x -e A=1 https://a.test/?b=2'],
-  ])('%s is understood as %s', (line, meant) => {
+  ])('expands %s to %s', (line, meant) => {
     expect(repeatVariables(line.split(' '))).toEqual(meant.split(' '));
   });
 });

@@ -24,7 +24,7 @@ describe('list', () => {
   /** A server of ours with one tool. */
   const DOCS = { command: process.execPath, args: [CLI, 'serve', fixture('docs.ts'), '--export', 'docs'] };
 
-  test('each server has its scope, its place and how it is; what failed or is broken is exit code 1', async () => {
+  test('lists scope, file and status of each server; exit code 1 if one failed or is broken', async () => {
     const place = mcpPlace();
     place.write(userFile(place), {
       version: 1,
@@ -61,7 +61,7 @@ describe('list', () => {
     expect(json.code).toBe(1);
   });
 
-  test('what waits for a person is no failure; without servers it is said how to add one', async () => {
+  test('a pending server is not a failure; an empty list shows how to add a server', async () => {
     const place = mcpPlace();
     const none = await place.mcp('list');
     expect(none).toMatchObject({
@@ -73,7 +73,7 @@ describe('list', () => {
     expect(waiting).toMatchObject({ code: 0, stdout: expect.stringMatching(/^⏸ x /) });
   });
 
-  test('what is wrong with a file is one line on stderr and exit code 1; the rest is listed', async () => {
+  test('reports a broken file in one line on stderr with exit code 1, and lists the other servers', async () => {
     const place = mcpPlace();
     place.write(projectFile(place), '{ "mcpServers": ');
     place.write(userFile(place), {
@@ -91,7 +91,7 @@ describe('list', () => {
     ]);
   });
 
-  test('the policy of the machine blocks, and is named', async () => {
+  test('shows the policy rule that blocks a server', async () => {
     const place = mcpPlace();
     place.write(join(place.managed, 'managed-settings.json'), { deniedMcpServers: [{ serverName: 'docs' }] });
     place.write(userFile(place), { mcpServers: { docs: DOCS } });
@@ -102,7 +102,7 @@ describe('list', () => {
     });
   });
 
-  test('what a managed file excludes is told in one line', async () => {
+  test('reports servers that a managed file excludes in one line', async () => {
     const place = mcpPlace();
     place.write(join(place.managed, 'managed-mcp.json'), { mcpServers: { corp: DOCS } });
     place.write(userFile(place), { mcpServers: { docs: DOCS } });
@@ -119,7 +119,7 @@ describe('list', () => {
     });
   });
 
-  test('get tells all places, the one that counts first; the entry has no secret in it', async () => {
+  test('get shows all entries, the active one first, without secrets', async () => {
     const place = mcpPlace();
     place.write(userFile(place), {
       mcpServers: { docs: { ...DOCS, env: { API_TOKEN: 'hunter2hunter2', HOST: '${HOME}' } } },
@@ -152,7 +152,7 @@ describe('list', () => {
     });
   });
 
-  test('a server that nobody approved is started by no sub-command (R169, C18)', async () => {
+  test('no sub-command starts a server that is not approved (R169, C18)', async () => {
     const place = mcpPlace();
     const ran = join(place.project, 'ran');
     place.write(projectFile(place), { mcpServers: { evil: marker(ran) } });
@@ -184,7 +184,7 @@ describe('list', () => {
     expect(existsSync(ran)).toBe(true);
   }, 60_000);
 
-  test.runIf(hasScript)('in a terminal there are colours, unless somebody is against them', async () => {
+  test.runIf(hasScript)('prints colors on a terminal unless NO_COLOR is set', async () => {
     const place = mcpPlace();
     place.write(userFile(place), { mcpServers: { gone: BROKEN } });
     const coloured = mcpTerminal(place, ['list']);

@@ -14,7 +14,7 @@ const OWN = [
   'logout',
 ];
 
-test('the group tells what there is, which files count, and its exit codes; other names of commands are not in it', async () => {
+test('the help lists commands, files and exit codes, but no aliases', async () => {
   const { code, stdout, stderr } = await mcpPlace().mcp('--help');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   for (const name of OWN) expect(stdout).toMatch(new RegExp(`\\n  ${name} `));
@@ -24,7 +24,7 @@ test('the group tells what there is, which files count, and its exit codes; othe
   expect(stdout).not.toMatch(/\n {2}(rm|ls|add-from-claude-desktop) /);
 });
 
-test('every sub-command has help of its own, with --json and its exit codes', async () => {
+test('every sub-command has help with --json and exit codes', async () => {
   const place = mcpPlace();
   const names = [...OWN, 'rm', 'ls', 'add-from-claude-desktop'];
   const all = await Promise.all(names.map((name) => place.mcp(name, '--help')));
@@ -36,7 +36,7 @@ test('every sub-command has help of its own, with --json and its exit codes', as
   }
 }, 60_000);
 
-test('a misspelt sub-command, or none, is not understood; the nearest one is named, in a document too', async () => {
+test('a misspelt or missing sub-command is a usage error with a suggestion, also as JSON', async () => {
   const place = mcpPlace();
   const [typo, none] = await Promise.all([place.mcp('aprove', '--json'), place.mcp()]);
   expect(typo).toMatchObject({

@@ -5,7 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, test } from 'vitest';
 import { Client as OlderClient } from '../../../interop/node_modules/@modelcontextprotocol/sdk/dist/esm/client/index.js';
 import { StdioClientTransport as OlderTransport } from '../../../interop/node_modules/@modelcontextprotocol/sdk/dist/esm/client/stdio.js';
-import { type Opened, servedDirectory, servedTools } from '../../../src/cli/mcp/serve.ts';
+import { type Access, servedDirectory, servedTools } from '../../../src/cli/mcp/serve.ts';
 import { createHost } from '../../../src/entry/host.ts';
 import { type ConfigPlace, configPlace } from '../../config/config-place.ts';
 import { CLI } from '../../support/setup/built-package.ts';
@@ -49,7 +49,7 @@ describe('serve', () => {
     return `${isError ? '!' : ''}${content.map(({ text }) => text).join('')}`;
   }
 
-  test('by default tools that read are served, and say so', async () => {
+  test('serves read-only tools by default, with annotations', async () => {
     const place = servedPlace();
     await using client = await connect(place);
     expect(client.getServerVersion()?.name).toBe('toolplane');
@@ -76,11 +76,11 @@ describe('serve', () => {
     expect(await call(client, 'Read', {})).toMatch(/^!.*file_path/);
   });
 
-  test('what lies outside is refused, by its path and through links, and searches do not show it', async () => {
+  test('denies paths outside the directory, also through links, and searches do not show them', async () => {
     const place = servedPlace();
     await using client = await connect(place, '--allow-writes');
     const outside = (given: string) =>
-      `!${given} is outside ${place.project}, and only what lies in there is served`;
+      `!${given} is outside ${place.project}; only files in this directory are served`;
     const secret = join(place.userHome, 'private.txt');
     for (const path of [
       secret,
@@ -104,7 +104,7 @@ describe('serve', () => {
     expect(existsSync(join(place.userHome, 'new.txt'))).toBe(false);
   });
 
-  test('writes are opened by a flag, but not of files that decide what runs later', async () => {
+  test('--allow-writes allows writes, except to files that control what is executed later', async () => {
     const place = servedPlace();
     await using client = await connect(place, '--allow-writes');
     const { tools } = await client.listTools();
@@ -125,13 +125,13 @@ describe('serve', () => {
     symlinkSync('npm-settings', join(place.project, '.npmrc'));
     for (const path of ['.git/hooks/pre-commit', '.mcp.json', '.vscode/tasks.json', '.npmrc']) {
       expect(await call(client, 'Write', { file_path: path, content: 'x' })).toMatch(
-        /^!.*decides what runs later/,
+        /^!.*controls what is executed later/,
       );
       expect(existsSync(join(place.project, path))).toBe(false);
     }
   });
 
-  test('a command is run where it is allowed, and a call that is taken back ends it', async () => {
+  test('--allow-shell runs commands, and cancelling a call ends its command', async () => {
     const place = servedPlace();
     await using client = await connect(place, '--allow-shell', '--tools', 'Bash');
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['Bash']);
@@ -155,7 +155,7 @@ describe('serve', () => {
     }
   }
 
-  test('our own host connects to it and calls', async () => {
+  test('works with createHost()', async () => {
     const place = servedPlace();
     const { stderr: _, ...entry } = parameters(place, place.project, ['--tools', 'Read']);
     await using host = createHost({ mcpServers: { files: entry } });
@@ -165,7 +165,7 @@ describe('serve', () => {
     expect(JSON.stringify(result)).toContain('needle here');
   });
 
-  test('the official client of the older SDK connects to it and calls', async () => {
+  test('works with the client of the official SDK v1', async () => {
     const place = servedPlace();
     const client = new OlderClient({ name: 'older', version: '1.0.0' });
     await client.connect(new OlderTransport(parameters(place, place.project, [])));
@@ -181,7 +181,7 @@ describe('serve', () => {
     }
   });
 
-  test('an image comes as one', async () => {
+  test('returns an image as an image block', async () => {
     const place = servedPlace();
     const dot =
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -191,7 +191,7 @@ describe('serve', () => {
     expect(content).toEqual([{ type: 'image', data: dot, mimeType: 'image/png' }]);
   });
 
-  test('--cwd names another directory, and a file that is missing is a failed result', async () => {
+  test('--cwd sets the directory; a missing file is an error result', async () => {
     const place = servedPlace();
     await using client = await connect(place, '--cwd', 'src');
     expect(await call(client, 'Glob', { pattern: '*' })).toBe('a.ts');
@@ -201,13 +201,13 @@ describe('serve', () => {
 
   test.each([
     [
-      'a tool that is shut',
+      'a tool that is not allowed',
       ['--tools', 'Read,Write'],
       /^toolplane: Write is not allowed; use --allow-writes to allow it/,
     ],
-    ['flags against each other', ['--read-only', '--allow-writes'], /cannot be used with option/],
+    ['a conflict of flags', ['--read-only', '--allow-writes'], /cannot be used with option/],
     ['a misspelt flag', ['--allow-write'], /Did you mean --allow-writes\?/],
-  ])('%s is one line and exit code 2', async (_, args, message) => {
+  ])('%s is a usage error in one line with exit code 2', async (_, args, message) => {
     const place = servedPlace();
     const { code, stdout, stderr } = await runCli(['mcp', 'serve', ...args], '', {
       cwd: place.project,
@@ -219,18 +219,18 @@ describe('serve', () => {
 });
 
 describe('served', () => {
-  const names = (opened: readonly Opened[], wanted?: readonly string[]) =>
-    servedTools(opened, wanted).map(({ listed }) => listed.name);
+  const names = (allowed: readonly Access[], wanted?: readonly string[]) =>
+    servedTools(allowed, wanted).map(({ listed }) => listed.name);
 
-  test.each<[Opened[], string[] | undefined, string[]]>([
+  test.each<[Access[], string[] | undefined, string[]]>([
     [[], undefined, ['Read', 'Glob', 'Grep']],
     [['writes'], undefined, ['Read', 'Glob', 'Grep', 'Edit', 'Write']],
     [['shell'], undefined, ['Read', 'Glob', 'Grep', 'Bash']],
     [['shell', 'writes'], undefined, ['Read', 'Glob', 'Grep', 'Edit', 'Write', 'Bash']],
     [[], ['Grep', 'Read', 'Grep'], ['Grep', 'Read']],
     [['shell'], ['Bash'], ['Bash']],
-  ])('opened %j and wanted %j, there are %j', (opened, wanted, expected) => {
-    expect(names(opened, wanted)).toEqual(expected);
+  ])('with %j allowed and %j requested, the tools are %j', (allowed, wanted, expected) => {
+    expect(names(allowed, wanted)).toEqual(expected);
   });
 
   test.each([
@@ -240,11 +240,11 @@ describe('served', () => {
     ['Reed', 'unknown tool "Reed" to serve; did you mean Read? (known: Read, Glob, Grep, Edit, Write, Bash)'],
     ['grep', 'unknown tool "grep" to serve; did you mean Grep? (known: Read, Glob, Grep, Edit, Write, Bash)'],
     ['', 'unknown tool "" to serve (known: Read, Glob, Grep, Edit, Write, Bash)'],
-  ])('%j is refused', (name, message) => {
+  ])('the tool %j is a usage error', (name, message) => {
     expect(() => names([], ['Read', name])).toThrow(message);
   });
 
-  test('the directory is free of links, and what is none is refused', () => {
+  test('resolves links of the directory and rejects a path that is not a directory', () => {
     const { project, userHome: home } = configPlace();
     mkdirSync(join(project, 'src'));
     symlinkSync(join(project, 'src'), join(project, 'link'));
@@ -256,9 +256,7 @@ describe('served', () => {
     expect(served('/')).toBe('/');
     expect(() => served('file')).toThrow('--cwd file is not a directory');
     expect(() => served('nowhere')).toThrow('--cwd nowhere is not a directory');
-    expect(() => served(undefined, '/')).toThrow(
-      'started in the root of the file system: name the directory',
-    );
-    expect(() => served(undefined, home)).toThrow('started in your home: name the directory');
+    expect(() => served(undefined, '/')).toThrow('the working directory is the root of the file system; set');
+    expect(() => served(undefined, home)).toThrow('the working directory is your home directory; set');
   });
 });

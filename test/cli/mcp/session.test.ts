@@ -3,7 +3,7 @@ import { answering, catalogueServer } from '../../config/sources/catalogue-serve
 import { mcpPlace, userFile } from '../support/mcp-place.ts';
 import { runCli } from '../support/run-cli.ts';
 
-/** Nobody listens there. */
+/** The connection is refused. */
 const BODY = { mcpServers: { remote: { type: 'http', url: 'http://127.0.0.1:1/mcp' } } };
 
 test.each([
@@ -12,7 +12,7 @@ test.each([
   ['mcp doctor', ['mcp', 'doctor', 'remote', '--json'], { servers: [{ name: 'remote' }] }],
   ['explain server', ['explain', 'server', 'remote', '--json'], { winner: { scope: 'connector' } }],
   ['tools', ['tools', '--json'], { servers: [{ name: 'remote', status: 'failed' }] }],
-])('%s knows what a catalogue says now', async (_, args, document) => {
+])('%s uses the current catalogue of a connector', async (_, args, document) => {
   const place = mcpPlace();
   const { url } = await catalogueServer(answering(BODY));
   place.write(userFile(place), { connectors: [{ url }] });
@@ -20,7 +20,7 @@ test.each([
   expect(JSON.parse(stdout)).toMatchObject(document);
 });
 
-test('one that fails is told in a line, and using the cached catalogue', async () => {
+test('reports a failed catalogue in one line and uses the cached one', async () => {
   const place = mcpPlace();
   let isWell = true;
   const { url } = await catalogueServer((request, response) => {
@@ -39,7 +39,7 @@ test('one that fails is told in a line, and using the cached catalogue', async (
   ]);
 });
 
-test('--no-connect asks no catalogue', async () => {
+test('--no-connect fetches no catalogue', async () => {
   const place = mcpPlace();
   const { url, asked } = await catalogueServer(answering(BODY));
   place.write(userFile(place), { connectors: [{ url }] });

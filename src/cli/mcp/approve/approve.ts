@@ -29,34 +29,33 @@ import {
 } from './pending.ts';
 
 const APPROVE_HELP = `
-What a project brings along (servers in .mcp.json and .toolplane/settings.local.json, and what its settings files would
-allow, run or set) counts only once you have approved it on this machine. In a terminal, and without names, each one is
-shown as it is written and asked about:
+Servers in .mcp.json and .toolplane/settings.local.json, and what the settings files of a project would allow, run or set,
+are active only after you approved them on this machine. In a terminal, without names, each is shown as written:
 
-  y  yes, it counts; if it is changed, you are asked again
-  n  no, it is rejected: a server is not started, of a settings file only what forbids counts; if it is changed, you
-     are asked again
-  s  skip: decide another time
-  t  trust the whole repository: every server, hook, allow rule and variable in it, now and after every pull, will
-     count without a question, as long as it is this repository (known by a token in .git/toolplane-trust)
-  q  stop here; what you decided so far counts
+  y  approve it; if it changes, you are asked again
+  n  reject it: a server is not started, of a settings file only restrictions are active; if it changes, you are asked
+     again
+  s  skip it
+  t  trust the whole repository: every server, hook, allow rule and variable in it is active without approval, now and
+     after every pull, as long as it is this repository (identified by a token in .git/toolplane-trust)
+  q  stop; the answers so far are saved
 
-Ctrl-C leaves everything as it was. Without a terminal nothing is approved unless it is named:
+Ctrl-C changes nothing. Without a terminal, only named items are approved:
 
-  toolplane mcp approve                     look, and decide
-  toolplane mcp approve github docs         these servers; of a name in several files, only the highest
-                                            entry that waits
-  toolplane mcp approve --settings          the settings files of the project, also those you rejected
-  toolplane mcp approve --all               every server and settings file that waits
+  toolplane mcp approve                     review and decide
+  toolplane mcp approve github docs         these servers; if several files have a name, the pending entry of highest
+                                            precedence
+  toolplane mcp approve --settings          the settings files of the project, including rejected ones
+  toolplane mcp approve --all               every pending server and settings file
   toolplane mcp approve --trust-repository  everything in the repository, now and later
 
 Files:
-  ~/.toolplane/choices.json                 what you decided; toolplane mcp reset-project-choices forgets it
+  ~/.toolplane/choices.json                 your decisions; toolplane mcp reset-project-choices removes them
 
 Exit codes:
-  0    success, or nothing waits
-  1    it failed
-  2    usage error, unknown server, or no terminal to ask at
+  0    success, or nothing is pending
+  1    failure
+  2    usage error, unknown server, or no terminal to ask on
   130  interrupted, nothing was decided (129, 143: hangup, termination)`;
 
 type Values = { json?: true; all?: true; settings?: true; trustRepository?: true };
@@ -84,21 +83,21 @@ export function defineApprove(command: Command): void {
 }
 
 const REJECT_HELP = `
-A rejected server is not started and does not shadow other entries; of a rejected settings file, only restrictions apply.
-If its content changes, you are asked again. In a terminal, and without names, you are asked about each, as toolplane mcp
-approve does.
+A rejected server is not started and does not shadow other entries; of a rejected settings file, only restrictions are
+active. If its content changes, you are asked again. In a terminal, without names, you are asked about each item, as by
+toolplane mcp approve.
 
   toolplane mcp reject github
-  toolplane mcp reject --settings          the settings files of the project, also those you approved
-  toolplane mcp reject --all               every server and settings file that waits
+  toolplane mcp reject --settings          the settings files of the project, including approved ones
+  toolplane mcp reject --all               every pending server and settings file
 
 Files:
-  ~/.toolplane/choices.json                what you decided; toolplane mcp reset-project-choices forgets it
+  ~/.toolplane/choices.json                your decisions; toolplane mcp reset-project-choices removes them
 
 Exit codes:
-  0    success, or nothing waits
-  1    it failed
-  2    usage error, unknown server, or no terminal to ask at
+  0    success, or nothing is pending
+  1    failure
+  2    usage error, unknown server, or no terminal to ask on
   130  interrupted, nothing was decided (129, 143: hangup, termination)`;
 
 /** `toolplane mcp reject`: rejects servers and settings of a project. */
@@ -122,11 +121,11 @@ export function defineReject(command: Command): void {
 }
 
 const RESET_HELP = `
-Forgets what you approved, rejected and trusted in this repository, and in the directories below it; without a
-repository, in this directory. What it brings along waits for approval again.
+Removes your approvals, rejections and trust for this repository and the directories below it; outside of a repository,
+for this directory. Its servers and settings are pending approval again.
 
 Files:
-  ~/.toolplane/choices.json                what you decided
+  ~/.toolplane/choices.json                your decisions
 
 Exit codes:
   0  success

@@ -2,35 +2,24 @@ import { isRecord } from '../../../base/json-value.ts';
 import { isCredentialName } from '../../../base/text/redact.ts';
 import { approvablePart } from '../../../config/approval/approved-content.ts';
 import type { WrittenServer } from '../../../config/model.ts';
-import { LineEditor, type ReadEnd } from '../../terminal/line-editor.ts';
+import { type Asking, askFor, type Left, runDialogue } from '../../terminal/dialogue.ts';
 import { line, type Piece, type Span } from '../../terminal/render.ts';
-import { Screen } from '../../terminal/screen.ts';
-import { processTerminal } from '../../terminal/terminal.ts';
 import { whereText } from '../entries.ts';
 import type { Decisions, Pending } from './pending.ts';
 
-/** The terminal of the dialogue. */
-export type Asking = {
-  print(pieces: readonly Piece[]): void;
-  ask(prompt: string): Promise<ReadEnd>;
-};
-
-type DialogueEnd =
-  | { readonly kind: 'decided'; readonly decisions: Decisions }
-  /** Nothing was decided. */
-  | { readonly kind: 'interrupted' | 'ended' | 'withdrawn' };
+type Decided = { readonly kind: 'decided'; readonly decisions: Decisions };
 
 /** Shows and asks about each item, with trust for `directory` as an option. Nothing is written before the last answer. */
 export async function holdDialogue(
   all: readonly Pending[],
   directory: string | undefined,
   asking: Asking,
-): Promise<DialogueEnd> {
+): Promise<Decided | Left> {
   const answers: { readonly pending: Pending; readonly answer: Answer }[] = [];
   for (const [at, pending] of all.entries()) {
     asking.print([...(at > 0 ? [line('')] : []), ...pendingPieces(pending)]);
     const answer = await answerTo(directory, asking);
-    if (typeof answer !== 'string') return { kind: answer.end };
+    if (typeof answer !== 'string') return answer;
     answers.push({ pending, answer });
     if (answer === 'quit' || answer === 'trust') break;
   }
@@ -57,29 +46,23 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   quit: 'quit',
 };
 
-type Left = { readonly end: 'interrupted' | 'ended' | 'withdrawn' };
-
 async function answerTo(directory: string | undefined, asking: Asking): Promise<Answer | Left> {
   for (;;) {
-    asking.print([choices(directory)]);
-    const end = await asking.ask('approve? ');
-    if (end.kind !== 'text') return { end: end.kind };
-    const word = end.text.trim().toLowerCase();
-    const answer = Object.hasOwn(ANSWERS, word) ? ANSWERS[word] : undefined;
-    if (answer !== undefined && answer !== 'trust') return answer;
-    if (answer === undefined || directory === undefined) continue;
+    const answer = await askFor(asking, 'approve? ', ANSWERS, choices(directory));
+    if (answer !== 'trust') return answer;
+    if (directory === undefined) continue;
     asking.print([line(['  trust means: ', 'warn'], trustText(directory))]);
-    const sure = await surely(asking);
-    if (typeof sure !== 'boolean') return sure;
-    if (sure) return 'trust';
+    const isSure = await confirmTrust(asking);
+    if (typeof isSure !== 'boolean') return isSure;
+    if (isSure) return 'trust';
   }
 }
 
 /** Trust requires the full word. */
-async function surely(asking: Asking): Promise<boolean | Left> {
+async function confirmTrust(asking: Asking): Promise<boolean | Left> {
   for (;;) {
     const end = await asking.ask('trust all of it? (yes or no) ');
-    if (end.kind !== 'text') return { end: end.kind };
+    if (end.kind !== 'text') return end;
     const word = end.text.trim().toLowerCase();
     if (word !== 'y') return word === 'yes';
     asking.print([line('  type yes to confirm')]);
@@ -129,30 +112,8 @@ export async function askToApprove(
   directory: string | undefined,
   env: NodeJS.ProcessEnv,
 ): Promise<Decisions | number> {
-  const terminal = processTerminal(env);
-  const over = new AbortController();
-  using _signals = abortOnSignals(over);
-  using editor = new LineEditor(terminal, { stray: () => over.abort(1) });
-  const screen = new Screen(terminal);
-  const end = await holdDialogue(pending, directory, {
-    print: (pieces) => screen.print(pieces),
-    ask: (prompt) => editor.read(prompt, 'answer', over.signal),
-  });
-  if (end.kind === 'decided') return end.decisions;
-  if (end.kind === 'withdrawn') return Number(over.signal.reason);
-  return end.kind === 'interrupted' ? 130 : 1;
-}
-
-/** The terminal is restored on signals. */
-function abortOnSignals(over: AbortController): Disposable {
-  const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-  const all = Object.entries(codes).map(([name, code]) => [name, () => over.abort(code)] as const);
-  for (const [name, listener] of all) process.on(name, listener);
-  return {
-    [Symbol.dispose]() {
-      for (const [name, listener] of all) process.off(name, listener);
-    },
-  };
+  const end = await runDialogue(env, (asking) => holdDialogue(pending, directory, asking));
+  return typeof end === 'number' ? end : end.decisions;
 }
 
 /** The pending item, complete and quoted, so that its text cannot be mistaken for output of Toolplane. */
@@ -164,7 +125,7 @@ export function pendingPieces(pending: Pending): Piece[] {
       line(['? ', 'warn'], 'server ', [quoted(written.name), 'strong'], ` of ${whereText(written)}`),
       ...changed,
       ...rowsOf(written.raw),
-      ...vainTrust(written),
+      ...ignoredTrust(written),
     ];
   }
   const { source } = pending;
@@ -176,7 +137,7 @@ export function pendingPieces(pending: Pending): Piece[] {
 }
 
 /** Notes that "trust" in a shared file has no effect. */
-function vainTrust({ scope, raw }: WrittenServer): Piece[] {
+function ignoredTrust({ scope, raw }: WrittenServer): Piece[] {
   if (scope !== 'project' || !isRecord(raw) || raw.trust !== true) return [];
   return [line(['  "trust" is ignored: a shared file cannot request trust', 'dim'])];
 }

@@ -8,41 +8,41 @@ import type { WritableScope } from '../../../config/write/write-servers.ts';
 import type { ExternalServerEntry } from '../../../protocol/server-entry.ts';
 import { whereText } from '../entries.ts';
 
-/** How a server of another program stands to those that are here; `where` says which one is meant. */
+/** How a server of another program compares with the configured servers; `where` is the other entry. */
 export type Comparison =
-  /** `also`: the same one is there for less than what is written, such as for this project only. */
+  /** `also`: the same server exists in a narrower scope, such as only in this project. */
   | { readonly kind: 'new'; readonly also?: string }
-  /** It leads to the same; `replaces` if it has the same name in the same file, and not all members are the same. */
+  /** The same server exists; `replaces` if it has the same name in the target file and other members differ. */
   | { readonly kind: 'there'; readonly where: string; readonly replaces: boolean }
-  /** One of that name leads elsewhere. */
+  /** The name exists in the target file and connects to another server. */
   | { readonly kind: 'differs'; readonly where: string }
-  /** Another program's comes first: the same one, or one of that name. */
+  /** An earlier program has the same server (`twin`) or another server of that name (`clash`). */
   | { readonly kind: 'twin' | 'clash'; readonly where: string };
 
 export type Candidate = {
-  /** The word of the command line. */
+  /** The identifier on the command line. */
   readonly source: string;
   readonly title: string;
   readonly path: string;
-  /** It stands in a file of the project, which anybody may have written. */
+  /** It is in a file of the project, which may come from an untrusted author. */
   readonly isOfProject: boolean;
   readonly server: ImportedServer;
   readonly comparison: Comparison;
 };
 
-/** A server that is configured here and would be started, or stands in the file that is written. */
+/** A configured server that would be started, or any entry in the target file. */
 export type ExistingServer = {
   readonly name: string;
   readonly raw: unknown;
-  /** What it leads to; a broken one leads nowhere. */
+  /** The identity of the server: its command or URL. Undefined for a broken entry. */
   readonly signature?: string;
   readonly where: string;
   readonly isInTarget: boolean;
-  /** It is there wherever what is written will be. */
+  /** It is available wherever the imported entry will be. */
   readonly reachesAsFar: boolean;
 };
 
-/** Every server that was found, and how it stands; those of the person's own files come first. */
+/** Every server that was found, with its comparison; those of user files come first. */
 export function candidatesOf(found: readonly FoundFile[], existing: readonly ExistingServer[]): Candidate[] {
   const all = found.flatMap(({ tool, place, servers }) =>
     servers.map((server) => ({
@@ -60,7 +60,7 @@ export function candidatesOf(found: readonly FoundFile[], existing: readonly Exi
       compareWithExisting(candidate.server, existing) ??
       compareWithOthers(candidate.server, before) ??
       newComparison(candidate.server, existing);
-    // What is turned off, or new only by name, takes no place from a later one.
+    // A disabled server does not make a later one a duplicate.
     if (comparison.kind === 'new' && !candidate.server.isOff) before.push(candidate);
     return { ...candidate, comparison };
   });
@@ -115,16 +115,16 @@ function signatureIn(entry: Readonly<Record<string, unknown>>): string {
   return signatureOf(entry as ExternalServerEntry);
 }
 
-/** What is here already: all in the file that is written, usable or not, and elsewhere what would be started. */
+/** Every entry in the target file, usable or not, and the servers of other files that would be started. */
 export function existingServers(
   { sources, merged }: Pick<Configuration, 'sources' | 'merged'>,
   target: { readonly scope: WritableScope; readonly path: string },
 ): ExistingServer[] {
   const inTarget = sources.flatMap(({ servers }) => servers.filter(({ path }) => path === target.path));
-  const counted = merged.servers
+  const active = merged.servers
     .filter(({ verdict }) => verdict.kind === 'ready' || verdict.kind === 'disabled')
     .map(({ written }) => written);
-  const others = counted.filter(({ path }) => path !== target.path);
+  const others = active.filter(({ path }) => path !== target.path);
   return [...inTarget, ...others].map((written) => existing(written, target));
 }
 
@@ -140,38 +140,38 @@ function existing(
     ...(signature !== undefined && { signature }),
     where: whereText(written),
     isInTarget: path === target.path,
-    // What this project alone has is in no other.
+    // A server of this project is not available in other projects.
     reachesAsFar: target.scope !== 'user' || !IN_PROJECT.has(scope),
   };
 }
 
 const IN_PROJECT: ReadonlySet<Scope> = new Set(['project', 'local']);
 
-/** What `--all` takes, or why it leaves a server. */
+/** Whether `--all` imports a server, or why not. */
 type ImportDecision = { readonly kind: 'take' } | { readonly kind: 'leave'; readonly why: string };
 
 type TakeOptions = { readonly force: boolean; readonly projectFiles: boolean };
 
-/** Decides without a person: nothing is replaced without `force`, nothing taken from the project without a word of it. */
+/** Decides without asking: entries are replaced only with `force`, project files are imported only with `projectFiles`. */
 export function decideImport(
   { comparison, server, isOfProject }: Candidate,
   options: TakeOptions,
 ): ImportDecision {
   const refusal = refusalReason(comparison, options);
   if (refusal !== undefined) return { kind: 'leave', why: refusal };
-  if (server.isOff) return { kind: 'leave', why: 'it is turned off there' };
+  if (server.isOff) return { kind: 'leave', why: 'it is disabled there' };
   if (isOfProject && !options.projectFiles) {
-    return { kind: 'leave', why: 'it stands in a file of the project, which --project-files takes' };
+    return { kind: 'leave', why: 'it is in a project file; --project-files imports it' };
   }
   return { kind: 'take' };
 }
 
-/** Whether a person can be asked about it at all. */
+/** Whether the user is asked about the server. */
 export function isOpenToChoice({ comparison }: Candidate): boolean {
   return comparison.kind === 'new' || comparison.kind === 'differs';
 }
 
-/** Whether something of that name was in the way, which whoever wanted all of them must learn. */
+/** Whether another server has the name, so that `--all` did not import this one. */
 export function isConflict({ comparison }: Candidate): boolean {
   return comparison.kind === 'differs' || comparison.kind === 'clash';
 }
@@ -181,14 +181,12 @@ function refusalReason(comparison: Candidate['comparison'], { force }: TakeOptio
     case 'new':
       return undefined;
     case 'there':
-      return comparison.replaces && force ? undefined : `it is already there: ${comparison.where}`;
+      return comparison.replaces && force ? undefined : `already configured: ${comparison.where}`;
     case 'differs':
-      return force
-        ? undefined
-        : `another one of that name is there: ${comparison.where}; --force replaces it`;
+      return force ? undefined : `another server has this name: ${comparison.where}; --force replaces it`;
     case 'twin':
-      return `it is the same as that of ${comparison.where}`;
+      return `the same server as in ${comparison.where}`;
     case 'clash':
-      return `${comparison.where} has another one of that name; name this source alone to take it`;
+      return `${comparison.where} has another server of this name; to import this one, name only this source`;
   }
 }

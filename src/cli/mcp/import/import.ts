@@ -21,19 +21,18 @@ import {
   isOpenToChoice,
 } from './candidate.ts';
 import { askToImport } from './dialogue.ts';
-
 import { donePieces, foundPieces, type Row, rowDocument } from './report.ts';
 import { storeCandidate } from './store.ts';
 
 const HELP = `
-Reads the files of other programs, shows which servers they have, and takes over those you choose. The files of others
-are never changed, and nothing is started.
+Reads the configuration files of other programs, lists their servers, and copies the servers you choose. The files of
+other programs are never changed, and no server is started.
 
-  toolplane mcp import                          what there is; in a terminal you are asked what to take
-  toolplane mcp import cursor vscode            of these programs only
-  toolplane mcp import --all                    take every new one without a question
-  toolplane mcp import --all --dry-run          only show what that would write
-  toolplane mcp import --all --secrets          keep credentials out of the file: \${secret:NAME} in their place
+  toolplane mcp import                          list the servers; in a terminal, choose what to import
+  toolplane mcp import cursor vscode            only from these programs
+  toolplane mcp import --all                    import every new server without asking
+  toolplane mcp import --all --dry-run          show what --all would write
+  toolplane mcp import --all --secrets          store credentials as secrets, with \${secret:NAME} in the file
 
 Sources:
   claude-code       ~/.claude.json: yours, and those of this directory
@@ -45,14 +44,14 @@ Sources:
   windsurf          ~/.codeium/windsurf/mcp_config.json
   zed               settings.json of the user, .zed/settings.json
 
-A server you already have is left alone: the same command or address counts as the same server; one that only this
-project has is taken for scope user all the same. One of the same name that leads elsewhere is replaced only with
---force. What a file in the project names may come from anybody, so --all leaves it out unless --project-files is given.
-What is turned off there is left out too. Whatever has no counterpart here is told in a line.
+A server that is already configured is not imported again: entries with the same command or URL are the same server. With
+scope user, a server that only this project has is imported. An entry of the same name that connects to another server is
+replaced only with --force. --all skips project files, which may come from an untrusted author, unless --project-files is
+given, and servers that are disabled in the other program. Keys that have no equivalent are reported.
 
 Exit codes:
-  0    success, also if there was nothing to do
-  1    a file or an entry cannot be used, a server of the same name was in the way, or it could not be written
+  0    success, or nothing to import
+  1    a file or entry is invalid, another server has the same name, or an entry could not be written
   2    usage error
   130  interrupted, nothing was written`;
 
@@ -66,27 +65,27 @@ type Values = {
   projectFiles?: true;
 };
 
-/** `toolplane mcp import`: servers that other programs already have. */
+/** `toolplane mcp import`: imports servers of other programs. */
 export function defineImport(command: Command): void {
   addJsonFlag(command)
-    .argument('[sources...]', 'which programs; by default all that are known')
+    .argument('[sources...]', 'the programs; default: all')
     .addOption(
       new Option('-s, --scope <scope>', 'where to write them: local, project or user')
         .argParser(scopeName)
         .default('user'),
     )
-    .option('--all', 'take all new ones without a question')
-    .option('--dry-run', 'show what --all would do, and write nothing')
-    .option('--force', 'replace those of the same name that differ')
-    .option('--secrets', 'put credentials that are written out into the secret store')
-    .option('--project-files', 'with --all: also what files in the project name')
+    .option('--all', 'import all new servers without asking')
+    .option('--dry-run', 'show what --all would write, and write nothing')
+    .option('--force', 'replace entries of the same name')
+    .option('--secrets', 'store literal credentials as secrets')
+    .option('--project-files', 'with --all: also import from project files')
     .addHelpText('after', HELP)
     .action(async (sources: string[], values: Values) => {
       const code = await startImport(
         {
           sources,
           scope: values.scope,
-          asks: values.dryRun ? 'dry-run' : values.all ? 'all' : 'person',
+          mode: values.dryRun ? 'dry-run' : values.all ? 'all' : 'ask',
           force: values.force === true,
           secrets: values.secrets === true,
           projectFiles: values.projectFiles === true,
@@ -99,9 +98,9 @@ export function defineImport(command: Command): void {
 }
 
 const CLAUDE_DESKTOP_HELP = `
-The same as toolplane mcp import claude-desktop, which can do more.`;
+The same as toolplane mcp import claude-desktop, which has more options.`;
 
-/** `toolplane mcp add-from-claude-desktop`, as other programs call one form of `import`. */
+/** `toolplane mcp add-from-claude-desktop`: the name of this command in other programs. */
 export function defineAddFromClaudeDesktop(command: Command): void {
   addJsonFlag(command)
     .addOption(
@@ -109,13 +108,13 @@ export function defineAddFromClaudeDesktop(command: Command): void {
         .argParser(scopeName)
         .default('user'),
     )
-    .option('--all', 'take all new ones without a question')
+    .option('--all', 'import all new servers without asking')
     .addHelpText('after', CLAUDE_DESKTOP_HELP)
     .action(async (values: { json?: true; all?: true; scope: WritableScope }) => {
       const request = {
         sources: ['claude-desktop'],
         scope: values.scope,
-        asks: values.all ? 'all' : 'person',
+        mode: values.all ? 'all' : 'ask',
         force: false,
         secrets: false,
         projectFiles: false,
@@ -126,17 +125,17 @@ export function defineAddFromClaudeDesktop(command: Command): void {
 }
 
 export type ImportRequest = {
-  /** All that are known, if none is named. */
+  /** Empty for all programs. */
   readonly sources: readonly string[];
   readonly scope: WritableScope;
-  /** Who decides: a person, or nobody; `dry-run` shows what the latter would do. */
-  readonly asks: 'person' | 'all' | 'dry-run';
+  /** `ask`: the user chooses. `dry-run`: shows what `all` would write. */
+  readonly mode: 'ask' | 'all' | 'dry-run';
   readonly force: boolean;
   readonly secrets: boolean;
   readonly projectFiles: boolean;
 };
 
-/** `toolplane mcp import`; gives its exit code. */
+/** Runs `toolplane mcp import`; returns its exit code. */
 export function startImport(
   request: ImportRequest,
   format: McpFormat,
@@ -153,7 +152,7 @@ export function startImport(
       found,
       existingServers(configuration, { scope: request.scope, path: target }),
     );
-    if (format === 'text' && request.asks === 'person') await show(session, found, candidates);
+    if (format === 'text' && request.mode === 'ask') await show(session, found, candidates);
     if (format === 'text' && found.every(({ servers, faults }) => servers.length + faults.length === 0)) {
       reportNothingFound(
         session,
@@ -162,24 +161,24 @@ export function startImport(
     }
     const chosen = await choose(candidates, request, session);
     if (typeof chosen === 'number') return chosen;
-    const writes = request.asks !== 'dry-run';
+    const writes = request.mode !== 'dry-run';
     const rows = candidates.map((candidate) => rowOf(candidate, chosen, request, context));
     await answer(session, { rows, found, target, request, writes });
     return exitCode(rows, found, request);
   });
 }
 
-/** What is to be done with each, or an exit code. */
+/** The servers to import, or an exit code. */
 async function choose(
   candidates: readonly Candidate[],
   request: ImportRequest,
   { env, format, report }: Session,
-): Promise<ReadonlySet<Candidate> | 'by-rule' | 'nothing' | number> {
-  if (request.asks !== 'person') return 'by-rule';
-  if (!candidates.some(isOpenToChoice)) return 'nothing';
+): Promise<ReadonlySet<Candidate> | 'by-rule' | number> {
+  if (request.mode !== 'ask') return 'by-rule';
+  if (!candidates.some(isOpenToChoice)) return new Set();
   if (format === 'json' || !process.stdin.isTTY || !process.stdout.isTTY) {
-    report('nothing was written: --all takes all new ones, --dry-run shows what that would do');
-    return 'nothing';
+    report('nothing was written; --all imports all new servers, --dry-run shows what --all would write');
+    return new Set();
   }
   const picked = await askToImport(candidates, env);
   return typeof picked === 'number' ? picked : new Set(picked);
@@ -187,14 +186,13 @@ async function choose(
 
 function rowOf(
   candidate: Candidate,
-  chosen: ReadonlySet<Candidate> | 'by-rule' | 'nothing',
+  chosen: ReadonlySet<Candidate> | 'by-rule',
   request: ImportRequest,
   context: ConfigContext,
 ): Row {
-  const writes = request.asks !== 'dry-run';
-  if (chosen === 'nothing') return { candidate, done: { kind: 'left', why: 'nobody chose it' } };
+  const writes = request.mode !== 'dry-run';
   if (chosen !== 'by-rule' && !chosen.has(candidate)) {
-    return { candidate, done: { kind: 'left', why: 'it was not chosen' } };
+    return { candidate, done: { kind: 'left', why: 'not chosen' } };
   }
   const rule = chosen === 'by-rule' ? decideImport(candidate, request) : ({ kind: 'take' } as const);
   if (rule.kind === 'leave') return { candidate, done: { kind: 'left', why: rule.why } };
@@ -212,7 +210,7 @@ async function show(
 
 function reportNothingFound({ context, report }: Session, places: readonly ImportFile[]): void {
   const looked = places.map(({ path }) => pathLabel(path, context));
-  report(`no servers of other programs were found; looked for ${looked.join(', ')}`);
+  report(`no servers of other programs found in ${looked.join(', ')}`);
 }
 
 type Report = {
@@ -225,7 +223,7 @@ type Report = {
 
 async function answer(session: Session, { rows, found, target, request, writes }: Report): Promise<void> {
   const taken = rows.filter(({ done }) => done.kind === 'written');
-  const isShown = request.asks === 'person';
+  const isShown = request.mode === 'ask';
   const reported = isShown ? rows.filter(({ done }) => done.kind !== 'left') : rows;
   const label = pathLabel(target, session.context);
   const faults = found.flatMap((it) => it.faults);
@@ -256,15 +254,15 @@ async function answer(session: Session, { rows, found, target, request, writes }
 
 function literalText(places: string, writes: boolean): string {
   return writes
-    ? `credentials stand in the file as they were: ${places}; to keep them out, --secrets next time, or toolplane secret set NAME and \${secret:NAME} in their place`
-    : `credentials would stand in the file as they are: ${places}; --secrets keeps them out`;
+    ? `the file contains credentials: ${places}; to keep them out, import with --secrets, or run toolplane secret set NAME and write \${secret:NAME} instead`
+    : `the file would contain credentials: ${places}; --secrets keeps them out`;
 }
 
-function exitCode(rows: readonly Row[], found: readonly FoundFile[], { asks }: ImportRequest): number {
+function exitCode(rows: readonly Row[], found: readonly FoundFile[], { mode }: ImportRequest): number {
   const isBroken =
     found.some(({ faults }) => faults.length > 0) || rows.some(({ done }) => done.kind === 'failed');
   const isLeft =
-    asks !== 'person' && rows.some(({ candidate, done }) => done.kind === 'left' && isConflict(candidate));
+    mode !== 'ask' && rows.some(({ candidate, done }) => done.kind === 'left' && isConflict(candidate));
   return isBroken || isLeft ? 1 : 0;
 }
 
@@ -276,7 +274,7 @@ function wantedTools(sources: readonly string[]): readonly ImportProgram[] {
     const closest =
       nearest(source, known) ?? known.find((it) => it.startsWith(source) || it.endsWith(source));
     const hint = closest === undefined ? '' : `; did you mean ${closest}?`;
-    throw new UsageError(`there is no source "${source}"${hint} (there are ${known.join(', ')})`);
+    throw new UsageError(`unknown source "${source}"${hint} (known: ${known.join(', ')})`);
   }
   return IMPORT_PROGRAMS.filter(({ id }) => sources.includes(id));
 }

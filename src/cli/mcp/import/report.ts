@@ -8,13 +8,13 @@ import { entryText } from '../entries.ts';
 import type { Candidate, Comparison } from './candidate.ts';
 import type { Stored } from './store.ts';
 
-/** A server and what was done with it. */
+/** A server and the result of importing it. */
 export type Row = {
   readonly candidate: Candidate;
   readonly done: Stored | { readonly kind: 'left'; readonly why: string };
 };
 
-/** What was found where, before anything is done: a table below each file. */
+/** The servers that were found: a table below each file. */
 export function foundPieces(
   found: readonly FoundFile[],
   candidates: readonly Candidate[],
@@ -52,12 +52,12 @@ const TONES: Readonly<Record<Comparison['kind'], Tone>> = {
 };
 
 function formatComparison(comparison: Comparison, isOff: boolean): string {
-  const off = isOff ? ', turned off there' : '';
+  const off = isOff ? ', disabled there' : '';
   switch (comparison.kind) {
     case 'new':
       return `new${off}${alsoText(comparison)}`;
     case 'there':
-      return `already there: ${comparison.where}`;
+      return `already configured: ${comparison.where}`;
     case 'differs':
       return `differs from ${comparison.where}${off}`;
     case 'twin':
@@ -68,17 +68,18 @@ function formatComparison(comparison: Comparison, isOff: boolean): string {
 }
 
 function alsoText({ also }: { readonly also?: string }): string {
-  return also === undefined ? '' : ` (this project has it too: ${also})`;
+  return also === undefined ? '' : ` (also in this project: ${also})`;
 }
 
-/** What was done, a line each; with what it is, unless that was shown before. */
+/** The results, one line each; with the entry, unless it was shown before. */
 export function donePieces(
   rows: readonly Row[],
   { writes, isShown }: { readonly writes: boolean; readonly isShown: boolean },
 ): Piece[] {
   return rows.flatMap(({ candidate: { server, title, comparison }, done }) => {
-    if (done.kind === 'left') return [line(['– ', 'dim'], server.name, [` of ${title}: ${done.why}`, 'dim'])];
-    if (done.kind === 'failed') return [line(['✗ ', 'bad'], server.name, ` of ${title}: ${done.why}`)];
+    if (done.kind === 'left')
+      return [line(['– ', 'dim'], server.name, [` from ${title}: ${done.why}`, 'dim'])];
+    if (done.kind === 'failed') return [line(['✗ ', 'bad'], server.name, ` from ${title}: ${done.why}`)];
     const verb = done.hadOne ? 'replace' : 'write';
     const what = writes ? (done.hadOne ? 'replaced' : 'written') : `would ${verb} it`;
     const secrets = done.secrets.length > 0 ? `, with secrets ${done.secrets.join(', ')}` : '';
@@ -86,13 +87,13 @@ export function donePieces(
       ? ''
       : `: ${entryText(server.entry)}${comparison.kind === 'new' ? alsoText(comparison) : ''}`;
     return [
-      line(['✓ ', 'good'], server.name, ` of ${title}: ${what}${secrets}${entry}`),
+      line(['✓ ', 'good'], server.name, ` from ${title}: ${what}${secrets}${entry}`),
       ...(isShown ? [] : server.notes.map((note) => line([`    ${note}`, 'dim']))),
     ];
   });
 }
 
-/** The same for programs; values that may be secret are not in it. */
+/** The result as JSON, without values that may be secret. */
 export function rowDocument({ candidate, done }: Row, writes: boolean): object {
   const { source, path, isOfProject, server, comparison } = candidate;
   const { kind, ...where } = comparison;

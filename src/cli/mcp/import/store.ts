@@ -8,14 +8,14 @@ import { type WritableScope, writeServer } from '../../../config/write/write-ser
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import type { Candidate } from './candidate.ts';
 
-/** What became of one server. */
+/** The result of storing one server. */
 export type Stored =
   | {
       readonly kind: 'written';
       readonly hadOne: boolean;
-      /** The names of secrets that were put into the store for it. */
+      /** The names of the secrets that were stored for it. */
       readonly secrets: readonly string[];
-      /** Where a credential is written out in the file. */
+      /** The paths of credentials that are literally in the file. */
       readonly literal: readonly string[];
     }
   | { readonly kind: 'failed'; readonly why: string };
@@ -24,11 +24,11 @@ type StoreOptions = {
   readonly scope: WritableScope;
   readonly force: boolean;
   readonly secrets: boolean;
-  /** Without it, only what would become of it is told. */
+  /** False for a dry run. */
   readonly writes: boolean;
 };
 
-/** Writes one server, its secrets first; what cannot be written is told and harms no other. */
+/** Writes one server, its secrets first. A failure does not affect other servers. */
 export function storeCandidate(
   context: ConfigContext,
   { server, comparison }: Candidate,
@@ -40,10 +40,12 @@ export function storeCandidate(
     : { entry: server.entry, secrets: [] };
   const literal = literalSecrets(entry);
   if (options.scope === 'project' && literal.length > 0 && !options.force) {
-    const cure = options.secrets ? '--force writes it' : '--secrets keeps it out, --force writes it';
+    const remedy = options.secrets
+      ? '--force writes it anyway'
+      : '--secrets stores it as a secret, --force writes it anyway';
     return {
       kind: 'failed',
-      why: `${literal.join(', ')} looks like a secret, and the file is shared; ${cure}`,
+      why: `${literal.join(', ')} looks like a secret, and the file is shared; ${remedy}`,
     };
   }
   try {
@@ -53,7 +55,7 @@ export function storeCandidate(
       if (known !== undefined && known !== secret.value && !options.force) {
         return {
           kind: 'failed',
-          why: `the secret ${secret.name} is another one already; --force replaces it`,
+          why: `secret ${secret.name} exists with another value; --force replaces it`,
         };
       }
     }
@@ -69,21 +71,21 @@ export function storeCandidate(
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** An entry without the credentials that stood in it, and where they belong. */
-type Kept = {
+/** An entry without credentials, and the secrets to store. */
+type Extracted = {
   readonly entry: Entry;
   readonly secrets: readonly { readonly name: string; readonly value: string }[];
 };
 
-/** Takes what looks like a credential out of `env` and `headers`; what else looks like one stays, and is told by others. */
-export function extractSecrets(server: string, entry: Entry): Kept {
+/** Replaces credentials in `env` and `headers` by references to secrets. Credentials in other members stay. */
+export function extractSecrets(server: string, entry: Entry): Extracted {
   const secrets: { name: string; value: string }[] = [];
   const places = literalSecrets(entry);
   const kept = Object.entries(entry).map(([member, value]) => {
     if ((member !== 'env' && member !== 'headers') || !isRecord(value)) return [member, value];
     const map = Object.entries(value).map(([key, text]) => {
       if (typeof text !== 'string' || !places.includes(`${member}.${key}`)) return [key, text];
-      // What is in the store is put in as it is: a variable in it would stay a name.
+      // References in a stored secret are not resolved.
       if (text.replaceAll('$${', '').includes('${')) return [key, text];
       const name = secretName(`${server}-${key}`).slice(0, MAX_SECRET_NAME);
       secrets.push({ name, value: text.replaceAll('$${', () => '${') });

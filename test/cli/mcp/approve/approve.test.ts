@@ -23,7 +23,7 @@ describe('approve', () => {
     return servers.map(({ name, state }) => `${name} ${state}`);
   }
 
-  test('names are approved and rejected; a change asks again; choices can be forgotten (R169, C18)', async () => {
+  test('approves and rejects by name; a changed entry is pending again; decisions can be reset (R169, C18)', async () => {
     const place = mcpPlace();
     place.write(projectFile(place), { mcpServers: { a: A, b: A, c: A } });
     const approved = await place.mcp('approve', 'a', 'b');
@@ -46,7 +46,7 @@ describe('approve', () => {
     expect((await place.mcp('reset-project-choices', '--json')).stdout).toContain('"forgotten": 0');
   }, 60_000);
 
-  test('of a name in several files only the highest entry that waits is approved, and all of them rejected', async () => {
+  test('approves only the pending entry of highest precedence of a name, and rejects all of them', async () => {
     const place = mcpPlace();
     place.write(join(place.project, '.mcp.json'), { mcpServers: { db: { command: 'far' } } });
     const near = place.write(join(place.project, 'sub/.mcp.json'), {
@@ -69,7 +69,7 @@ describe('approve', () => {
     expect(back).toMatchObject({ approved: [{ label: '.mcp.json', path: near }] });
   }, 60_000);
 
-  test('choices of a trusted repository are forgotten from any directory in it', async () => {
+  test('resets decisions about a trusted repository from any directory in it', async () => {
     const place = mcpPlace();
     place.write(join(place.project, 'sub/.mcp.json'), { mcpServers: { a: A } });
     await place.mcp('approve', '--trust-repository');
@@ -84,7 +84,7 @@ describe('approve', () => {
     );
   }, 60_000);
 
-  test('another repository in the place of a trusted one waits for approval', async () => {
+  test('another repository at the path of a trusted one is pending', async () => {
     const place = mcpPlace();
     place.write(projectFile(place), { mcpServers: { a: A } });
     await place.mcp('approve', '--trust-repository');
@@ -95,7 +95,7 @@ describe('approve', () => {
     expect(await states(place)).toEqual(['a pending']);
   }, 60_000);
 
-  test('a file of the project that cannot be read is told of, where somebody looks for what it holds', async () => {
+  test('reports an unreadable project file if nothing is pending', async () => {
     const place = mcpPlace();
     place.write(projectFile(place), '{ "mcpServers": ');
     const { code, stdout, stderr } = await place.mcp('approve');
@@ -103,7 +103,7 @@ describe('approve', () => {
     expect(stderr).toMatch(/^toolplane: \.mcp\.json:\d+:\d+: .*\n$/);
   });
 
-  test('a trusted repository counts, now and after a change, but for what was rejected', async () => {
+  test('everything in a trusted repository is active, also after a change, except rejected entries', async () => {
     const place = mcpPlace();
     place.write(projectFile(place), { mcpServers: { a: A, b: A } });
     await place.mcp('reject', 'b');
@@ -120,7 +120,7 @@ describe('approve', () => {
     ['one that needs no approval', ['approve', 'mine'], /"mine" needs no approval: it comes from user, /],
     ['a broken one', ['approve', 'bad'], /"bad" is broken and cannot be approved: \.mcp\.json:\d+:\d+: /],
     ['names and all', ['approve', 'server', '--all'], /name servers or use --all, not both/],
-  ])('%s is not understood, and nothing is approved', async (_, args, message) => {
+  ])('%s is a usage error, and nothing is approved', async (_, args, message) => {
     const place = mcpPlace();
     place.write(userFile(place), { mcpServers: { mine: A } });
     place.write(projectFile(place), { mcpServers: { server: A, bad: { command: 3 } } });
@@ -131,7 +131,7 @@ describe('approve', () => {
   });
 
   test.each(['login', 'logout'])(
-    '%s says in one line that it comes later, and what works now',
+    '%s reports that it is not supported and what to use instead',
     async (word) => {
       const place = mcpPlace();
       const { code, stdout, stderr } = await place.mcp(word, 'docs');
@@ -161,7 +161,7 @@ describe('approve terminal', () => {
   }
 
   test.runIf(hasScript)(
-    'in a real terminal: one is approved, one rejected, one skipped, and none is started',
+    'in a terminal: approves, rejects and skips, and starts nothing',
     async () => {
       const place = mcpPlace();
       const ran = project(place);
@@ -189,7 +189,7 @@ describe('approve terminal', () => {
   );
 
   test.runIf(hasScript)(
-    'in a real terminal: trust is said in words and asked for again',
+    'in a terminal: trust is explained and confirmed',
     async () => {
       const place = mcpPlace();
       project(place);
@@ -214,7 +214,7 @@ describe('approve terminal', () => {
     ['Ctrl-C', CTRL_C, 130],
     ['the end of the input', CTRL_D, 1],
   ])(
-    'in a real terminal: %s after an answer leaves everything as it was',
+    'in a terminal: %s after an answer changes nothing',
     async (_, key, code) => {
       const place = mcpPlace();
       project(place);
@@ -231,7 +231,7 @@ describe('approve terminal', () => {
   );
 
   test.runIf(hasScript)(
-    'what is approved is what was shown, also if the file changes meanwhile',
+    'approves the content that was shown, even if the file changes meanwhile',
     async () => {
       const place = mcpPlace();
       place.write(projectFile(place), { mcpServers: { a: { command: 'good' } } });
@@ -262,7 +262,7 @@ describe('trustable', () => {
     ['no repository', undefined, /is not in a repository/],
     ['a home that is one', '/home/me', /contains your home directory with all projects/],
     ['what holds the home', '/', /contains your home directory/],
-  ])('%s may not: too much would count with it', (_, root, fault) => {
+  ])('%s cannot be trusted', (_, root, fault) => {
     expect(at(root)).toEqual({ fault: expect.stringMatching(fault) });
   });
 });

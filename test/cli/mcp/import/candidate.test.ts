@@ -50,15 +50,15 @@ const A = { command: 'a' };
 const B = { command: 'b' };
 
 test.each<[string, FoundFile[], ExistingServer[], (string | undefined)[][]]>([
-  ['nothing is here', [file('cursor', 'user', { one: A })], [], [['one', 'new', undefined]]],
+  ['no server is configured', [file('cursor', 'user', { one: A })], [], [['one', 'new', undefined]]],
   [
-    'the same name and server is here',
+    'the same server is configured with the same name',
     [file('cursor', 'user', { one: A })],
     [here('one', A, 'target')],
     [['one', 'there', 'target']],
   ],
   [
-    'the same server is here under another name',
+    'the same server is configured with another name',
     [file('cursor', 'user', { one: A })],
     [here('uno', A, 'elsewhere')],
     [['one', 'there', '"uno" of elsewhere']],
@@ -70,7 +70,7 @@ test.each<[string, FoundFile[], ExistingServer[], (string | undefined)[][]]>([
     [['one', 'differs', 'target']],
   ],
   [
-    'another server has the name elsewhere, which is no matter',
+    'another server has the name in another file',
     [file('cursor', 'user', { one: A })],
     [here('one', B, 'elsewhere')],
     [['one', 'new', undefined]],
@@ -82,7 +82,7 @@ test.each<[string, FoundFile[], ExistingServer[], (string | undefined)[][]]>([
     [['one', 'differs', 'target']],
   ],
   [
-    'the same server is here for less than it is wanted for, which is said',
+    'the same server is configured in a narrower scope',
     [file('cursor', 'user', { one: A, uno: A })],
     [here('uno', A, 'nearer')],
     [
@@ -91,7 +91,7 @@ test.each<[string, FoundFile[], ExistingServer[], (string | undefined)[][]]>([
     ],
   ],
   [
-    'two programs have the same one',
+    'two programs have the same server',
     [file('claude-code', 'user', { one: A }), file('cursor', 'user', { one: A, uno: A })],
     [],
     [
@@ -101,7 +101,7 @@ test.each<[string, FoundFile[], ExistingServer[], (string | undefined)[][]]>([
     ],
   ],
   [
-    'two programs have different ones of a name',
+    'two programs have different servers of one name',
     [file('claude-code', 'user', { one: A }), file('cursor', 'user', { one: B })],
     [],
     [
@@ -110,7 +110,7 @@ test.each<[string, FoundFile[], ExistingServer[], (string | undefined)[][]]>([
     ],
   ],
   [
-    'one of the project takes no name from one of the person',
+    'a server of a project file does not shadow one of a user file',
     [file('cursor', 'project', { one: A }), file('zed', 'user', { one: B })],
     [],
     [
@@ -119,7 +119,7 @@ test.each<[string, FoundFile[], ExistingServer[], (string | undefined)[][]]>([
     ],
   ],
   [
-    'one that is turned off takes no name',
+    'a disabled server does not shadow others',
     [file('cursor', 'user', { one: { ...A, isOff: true } }), file('zed', 'user', { one: B })],
     [],
     [
@@ -141,33 +141,39 @@ test.each<[string, FoundFile[], ExistingServer[], (string | undefined)[][]]>([
 const NONE = { force: false, projectFiles: false };
 
 test.each<[string, FoundFile, ExistingServer[], typeof NONE, string]>([
-  ['a new one', file('cursor', 'user', { one: A }), [], NONE, 'take'],
-  ['one that is off', file('cursor', 'user', { one: { ...A, isOff: true } }), [], NONE, 'leave'],
-  ['one of the project', file('cursor', 'project', { one: A }), [], NONE, 'leave'],
+  ['a new server', file('cursor', 'user', { one: A }), [], NONE, 'take'],
+  ['a disabled server', file('cursor', 'user', { one: { ...A, isOff: true } }), [], NONE, 'leave'],
+  ['a server of a project file', file('cursor', 'project', { one: A }), [], NONE, 'leave'],
   [
-    'one of the project, wanted',
+    'a server of a project file with --project-files',
     file('cursor', 'project', { one: A }),
     [],
     { ...NONE, projectFiles: true },
     'take',
   ],
-  ['one that differs', file('cursor', 'user', { one: A }), [here('one', B, 'target')], NONE, 'leave'],
   [
-    'one that differs, forced',
+    'another server of the name',
+    file('cursor', 'user', { one: A }),
+    [here('one', B, 'target')],
+    NONE,
+    'leave',
+  ],
+  [
+    'another server of the name with --force',
     file('cursor', 'user', { one: A }),
     [here('one', B, 'target')],
     { ...NONE, force: true },
     'take',
   ],
   [
-    'one that is there, forced',
+    'the same server with --force',
     file('cursor', 'user', { one: A }),
     [here('one', A, 'target')],
     { ...NONE, force: true },
     'leave',
   ],
   [
-    'one that is there with other variables, forced',
+    'the same server with other variables and --force',
     file('cursor', 'user', { one: { ...A, env: { KEY: 'new' } } }),
     [here('one', A, 'target')],
     { ...NONE, force: true },
@@ -181,7 +187,7 @@ test.each<[WritableScope, boolean[]]>([
   ['user', [true, false, false, true]],
   ['project', [true, true, true, true]],
   ['local', [true, true, true, true]],
-])('what is here reaches as far as scope %s: %j', (scope, expected) => {
+])('configured servers that are available in scope %s: %j', (scope, expected) => {
   const scopes = ['user', 'project', 'local', 'managed'] as const;
   const servers = scopes.map((it): ConfiguredServer => {
     const written = { name: it, scope: it, label: it, path: `/${it}`, raw: A, entry: A };

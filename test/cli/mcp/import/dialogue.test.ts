@@ -12,7 +12,7 @@ const ONE: Candidate = {
   comparison: { kind: 'new' },
 };
 
-test('an answer that is none shows the keys again', async () => {
+test('an invalid answer prints the choices again', async () => {
   const lines = ['yes', '?', 'a'];
   const shown: string[] = [];
   const end = await chooseServers([ONE], {

@@ -46,7 +46,7 @@ const settingsOf = ({ home }: ConfigPlace) => join(home, 'settings.json');
 const written = (place: ConfigPlace) =>
   JSON.parse(readFileSync(settingsOf(place), 'utf8')) as { mcpServers: object };
 
-test('without a person it shows what is where, and writes nothing', async () => {
+test('without a terminal it lists the servers and writes nothing', async () => {
   const place = person();
   const { code, stdout, stderr } = await run(place);
   expect(code).toBe(0);
@@ -61,43 +61,43 @@ test('without a person it shows what is where, and writes nothing', async () => 
       '  sneaky  new  stdio: sneaky',
       '',
       'Codex (codex)  ~/.codex/config.toml',
-      '  memory  same as Claude Code    stdio: npx -y server-memory',
-      '  later   new, turned off there  stdio: later',
+      '  memory  same as Claude Code  stdio: npx -y server-memory',
+      '  later   new, disabled there  stdio: later',
       '',
     ].join('\n'),
   );
   expect(stderr).toBe(
-    'toolplane: nothing was written: --all takes all new ones, --dry-run shows what that would do\n',
+    'toolplane: nothing was written; --all imports all new servers, --dry-run shows what --all would write\n',
   );
   expect(existsSync(settingsOf(place))).toBe(false);
 });
 
-test('--all takes what is new, but nothing of the project’s files and nothing that is off', async () => {
+test('--all imports new servers, except from project files and disabled ones', async () => {
   const place = person();
   const { code, stdout, stderr } = await run(place, '--all');
   expect(code).toBe(0);
   expect(stdout.split('\n')).toEqual([
-    '✓ github of Claude Code: written: http: https://api.example.com/mcp',
-    '✓ memory of Claude Code: written: stdio: npx -y server-memory',
-    '✓ db of Claude Code: written: stdio: db-mcp',
-    '– memory of Codex: it is the same as that of Claude Code',
-    '– later of Codex: it is turned off there',
-    '– sneaky of Cursor: it stands in a file of the project, which --project-files takes',
+    '✓ github from Claude Code: written: http: https://api.example.com/mcp',
+    '✓ memory from Claude Code: written: stdio: npx -y server-memory',
+    '✓ db from Claude Code: written: stdio: db-mcp',
+    '– memory from Codex: the same server as in Claude Code',
+    '– later from Codex: it is disabled there',
+    '– sneaky from Cursor: it is in a project file; --project-files imports it',
     'written to ~/.toolplane/settings.json (scope user)',
     '',
   ]);
   expect(Object.keys(written(place).mcpServers)).toEqual(['github', 'memory', 'db']);
   expect(statSync(settingsOf(place)).mode & 0o777).toBe(0o600);
-  expect(stderr).toContain('credentials stand in the file as they were: github (headers.Authorization)');
+  expect(stderr).toContain('the file contains credentials: github (headers.Authorization)');
   expect(stdout + stderr).not.toContain(TOKEN);
 
   const again = await run(place, '--all');
   expect(again.code).toBe(0);
-  expect(again.stdout).toContain('– memory of Claude Code: it is already there: user, ~/');
+  expect(again.stdout).toContain('– memory from Claude Code: already configured: user, ~/');
   expect(again.stdout).not.toContain('✓');
 });
 
-test('--dry-run writes nothing, and --json tells everything but secrets', async () => {
+test('--dry-run writes nothing, and --json contains no secrets', async () => {
   const place = person();
   const [{ code, stdout }, text] = await Promise.all([
     run(place, 'claude-code', '--dry-run', '--secrets', '--json'),
@@ -105,7 +105,7 @@ test('--dry-run writes nothing, and --json tells everything but secrets', async 
   ]);
   expect(code).toBe(0);
   expect(text.stderr).toBe(
-    'toolplane: credentials would stand in the file as they are: github (headers.Authorization); --secrets keeps them out\n',
+    'toolplane: the file would contain credentials: github (headers.Authorization); --secrets keeps them out\n',
   );
   expect(existsSync(settingsOf(place))).toBe(false);
   expect(existsSync(join(place.home, 'secrets.json'))).toBe(false);
@@ -124,11 +124,11 @@ test('--dry-run writes nothing, and --json tells everything but secrets', async 
   expect(servers).toHaveLength(3);
 });
 
-test('--secrets puts credentials into the store and a reference into the file', async () => {
+test('--secrets stores credentials and writes references', async () => {
   const place = person();
   const { code, stdout } = await run(place, '--all', '--secrets');
   expect(code).toBe(0);
-  expect(stdout).toContain('✓ github of Claude Code: written, with secrets github-Authorization: http: ');
+  expect(stdout).toContain('✓ github from Claude Code: written, with secrets github-Authorization: http: ');
   expect(written(place).mcpServers).toMatchObject({
     github: { headers: { Authorization: '${secret:github-Authorization}' } },
   });
@@ -136,23 +136,23 @@ test('--secrets puts credentials into the store and a reference into the file', 
   expect(readFileSync(join(place.home, 'secrets.json'), 'utf8')).toContain(TOKEN);
 });
 
-test('one of the same name is never replaced without --force', async () => {
+test('replaces an entry of the same name only with --force', async () => {
   const place = person();
   const mine = { version: 1, mcpServers: { memory: { command: 'mine' } } };
   place.write(settingsOf(place), mine);
   const refused = await run(place, 'codex', '--all');
   expect(refused.code).toBe(1);
   expect(refused.stdout).toMatch(
-    /^– memory of Codex: another one of that name is there: user, ~\/\.toolplane\/settings\.json:\d+:\d+; --force replaces it$/m,
+    /^– memory from Codex: another server has this name: user, ~\/\.toolplane\/settings\.json:\d+:\d+; --force replaces it$/m,
   );
   expect(written(place)).toEqual(mine);
   const forced = await run(place, 'codex', '--all', '--force');
   expect(forced.code).toBe(0);
-  expect(forced.stdout).toContain('✓ memory of Codex: replaced');
+  expect(forced.stdout).toContain('✓ memory from Codex: replaced');
   expect(written(place).mcpServers).toEqual({ memory: { command: 'npx', args: ['-y', 'server-memory'] } });
 });
 
-test('a broken file and a broken entry are a line each, and harm no other', async () => {
+test('reports a broken file and a broken entry in one line each; other entries are imported', async () => {
   const place = person();
   place.write(join(place.userHome, '.cursor/mcp.json'), '{ "mcpServers": {');
   place.write(join(place.userHome, '.gemini/settings.json'), {
@@ -168,19 +168,19 @@ test('a broken file and a broken entry are a line each, and harm no other', asyn
   expect(Object.keys(written(place).mcpServers)).toContain('good');
 });
 
-test('a shared file is given no secret, unless somebody insists', async () => {
+test('writes no secrets to a shared file without --force', async () => {
   const place = person();
   const { code, stdout } = await run(place, 'claude-code', '--all', '--scope', 'project');
   expect(code).toBe(1);
   expect(stdout).toContain(
-    '✗ github of Claude Code: headers.Authorization looks like a secret, and the file is shared',
+    '✗ github from Claude Code: headers.Authorization looks like a secret, and the file is shared',
   );
   const shared = readFileSync(join(place.project, '.mcp.json'), 'utf8');
   expect(Object.keys(JSON.parse(shared).mcpServers)).toEqual(['memory', 'db']);
 });
 
 test.each([
-  ['an unknown source', ['cursr'], /there is no source "cursr"; did you mean cursor\?/],
+  ['an unknown source', ['cursr'], /unknown source "cursr"; did you mean cursor\?/],
   ['a short one', ['claude'], /did you mean claude-code\?/],
   ['an unknown scope', ['--scope', 'usr'], /did you mean user\?/],
   ['a misspelt flag', ['--secret'], /Did you mean --secrets\?/],
@@ -190,12 +190,12 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
-test('help names every source there is', async () => {
+test('the help lists every source', async () => {
   const { stdout } = await run(person(), '--help');
   for (const { id } of IMPORT_PROGRAMS) expect(stdout).toContain(`\n  ${id} `);
 });
 
-test('below the root of a repository its files are found too', async () => {
+test('finds project files from a directory below the repository root', async () => {
   const place = person();
   const below = join(place.project, 'packages/shop');
   mkdirSync(below, { recursive: true });
@@ -204,20 +204,20 @@ test('below the root of a repository its files are found too', async () => {
   expect(servers.map(({ name }) => name)).toEqual(['github', 'memory', 'db', 'memory', 'later', 'sneaky']);
 });
 
-test('where nothing is, it says where it looked', async () => {
+test('without any servers, it lists the files it looked for', async () => {
   const { code, stdout, stderr } = await run(configPlace(), 'cursor', 'codex');
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toBe(
-    'toolplane: no servers of other programs were found; looked for ~/.cursor/mcp.json, .cursor/mcp.json, ~/.codex/config.toml, .codex/config.toml\n',
+    'toolplane: no servers of other programs found in ~/.cursor/mcp.json, .cursor/mcp.json, ~/.codex/config.toml, .codex/config.toml\n',
   );
 });
 
 test.runIf(hasScript)(
-  'in a terminal a person chooses one by one, and what they refuse stays away',
+  'in a terminal the user chooses one by one, and refused servers are not imported',
   async () => {
     const place = person();
     const terminal = terminalOf(place);
-    await terminal.until('take? ');
+    await terminal.until('import? ');
     terminal.type('o\r');
     for (const [name, answer] of [
       ['github', 'n'],
@@ -226,8 +226,8 @@ test.runIf(hasScript)(
       ['later', 'n'],
       ['sneaky', 'y'],
     ] as const) {
-      await terminal.until(`? ${name} of `);
-      await terminal.until('take it? (y or n) ');
+      await terminal.until(`? ${name} from `);
+      await terminal.until('import it? (y or n) ');
       terminal.type(`${answer}\r`);
     }
     await terminal.until('written to ~/.toolplane/settings.json');
@@ -237,16 +237,16 @@ test.runIf(hasScript)(
 );
 
 test.runIf(hasScript)(
-  'who takes all is still asked about what the project’s files name; Ctrl-C writes nothing',
+  'importing all still asks about servers of project files; Ctrl-C writes nothing',
   async () => {
     const place = person();
     const terminal = terminalOf(place);
     await terminal.until('all 3 new');
-    await terminal.until('take? ');
+    await terminal.until('import? ');
     terminal.type('a\r');
-    await terminal.until('sneaky of Cursor (of a file in the project)');
+    await terminal.until('sneaky from Cursor (from a project file)');
     await terminal.until('"command": "sneaky"');
-    await terminal.until('take it? (y or n) ');
+    await terminal.until('import it? (y or n) ');
     terminal.type('\u0003');
     expect(await terminal.closed).toEqual([130, null]);
     expect(existsSync(settingsOf(place))).toBe(false);

@@ -24,18 +24,18 @@ test.each<[boolean, boolean, string[]]>([
   [
     true,
     false,
-    ['✓ one of Cursor: written: stdio: a (this project has it too: local, f)', '    "x" is not imported'],
+    ['✓ one from Cursor: written: stdio: a (also in this project: local, f)', '    "x" is not imported'],
   ],
   [
     false,
     false,
     [
-      '✓ one of Cursor: would write it: stdio: a (this project has it too: local, f)',
+      '✓ one from Cursor: would write it: stdio: a (also in this project: local, f)',
       '    "x" is not imported',
     ],
   ],
-  [true, true, ['✓ one of Cursor: written']],
-])('what was done is said once: written %j, shown before %j', (writes, isShown, lines) => {
+  [true, true, ['✓ one from Cursor: written']],
+])('reports each result once: written %j, shown before %j', (writes, isShown, lines) => {
   const pieces = donePieces([ROW], { writes, isShown });
   expect(pieces.map((it) => render(it, { columns: 80, hasColors: false }))).toEqual(lines);
 });

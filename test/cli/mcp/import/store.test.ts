@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { extractSecrets } from '../../../../src/cli/mcp/import/store.ts';
 import { isSecretName } from '../../../../src/config/secrets/secret-store.ts';
 
-test('what looks like a credential in env and headers is kept apart, and nothing else', () => {
+test('extracts credentials from env and headers, and nothing else', () => {
   const entry = {
     url: 'https://example.com/mcp',
     headers: { Authorization: 'Bearer abcdefghijkl', Accept: 'text/plain', 'X-Api-Key': '${KEY}' },
@@ -25,7 +25,7 @@ test('what looks like a credential in env and headers is kept apart, and nothing
   });
 });
 
-test('a value with a variable in it stays, and one that only looks so is kept as it was', () => {
+test('keeps a value with a reference, and unescapes an escaped one', () => {
   const env = { A_TOKEN: 'ghp_0123456789abcdef-${TEAM}', B_TOKEN: 'ghp_0123456789abcdef-$${x}' };
   expect(extractSecrets('s', { command: 'x', env })).toEqual({
     entry: { command: 'x', env: { ...env, B_TOKEN: '${secret:s-B_TOKEN}' } },
