@@ -232,7 +232,7 @@ describe('add', () => {
     const sdk = await place.mcp('add-json', 'z', '{"type": "sdk", "name": "z"}', '--json');
     expect(sdk.code).toBe(2);
     expect(JSON.parse(sdk.stdout)).toMatchObject({
-      error: { message: expect.stringContaining('in a program') },
+      error: { message: expect.stringContaining('an in-process server') },
     });
   });
 });

@@ -166,7 +166,7 @@ describe('read json', () => {
     ['nothing', '', /must be an object/],
     ['a text', '"npx"', /must be an object/],
     ['a list', '[{"command": "npx"}]', /must be an object/],
-    ['a server of a program', '{"type": "sdk", "name": "x"}', /a server in a program cannot be in a file/],
+    ['a server of a program', '{"type": "sdk", "name": "x"}', /an in-process server cannot be in a file/],
     ['an unknown type', '{"type": "stdoi", "command": "x"}', /unknown type "stdoi"/],
     ['neither', '{}', /neither/],
     ['an address by another name', '{"httpUrl": "https://a.test"}', /neither; "httpUrl" is "url" here/],
