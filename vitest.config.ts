@@ -1,9 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
-/** Folders whose tests change nothing outside themselves: one process runs many of their files, and loads modules once. */
-const SHARED = ['base', 'protocol', 'control', 'tool-server', 'sdk', 'pool', 'permissions', 'hooks'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
+/** Tests that change the environment of their process, or measure its memory: each file has a process of its own. */
+const ISOLATED = [
+  'test/entry/**/*.test.ts',
+  'test/repository/**/*.test.ts',
+  'test/config/files/parse-jsonc.test.ts',
+  'test/mcp/transports/stdio/message-lines.test.ts',
+];
 
 const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 60_000 };
 
@@ -14,11 +17,21 @@ export default defineConfig({
       'test/support/setup/build-package.ts',
       'test/support/setup/own-home.ts',
     ],
-    maxWorkers: 2,
+    // One more than the cores of the smallest machine: many tests wait for processes, sockets and timers.
+    maxWorkers: 3,
     reporters: ['default'],
     projects: [
-      { test: { ...TIMEOUTS, name: 'shared', include: SHARED, isolate: false } },
-      { test: { ...TIMEOUTS, name: 'isolated', include: ['test/**/*.test.ts'], exclude: SHARED } },
+      { test: { ...TIMEOUTS, name: 'isolated', include: ISOLATED } },
+      // One process runs many files and loads each module once.
+      {
+        test: {
+          ...TIMEOUTS,
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: ISOLATED,
+          isolate: false,
+        },
+      },
     ],
   },
 });
