@@ -11,7 +11,7 @@ import { collect } from '../../support/collect.ts';
 import { drive, results } from '../../support/drive.ts';
 
 const PERSON = { ...FIND, _meta: { 'anthropic/requiresUserInteraction': true } };
-const AGAIN = 'nothing was sent: call it again to have it decided anew';
+const AGAIN = 'the call was not sent, so call the tool again';
 type Scene = Awaited<ReturnType<typeof scene>>;
 
 /** Calls the tool on what was listed in an earlier life: the server comes as the call is made. */

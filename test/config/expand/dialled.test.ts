@@ -139,7 +139,7 @@ test.each<[string, ServerEntry, string]>([
   [
     'a directory that is not there',
     { command: 'x', cwd: '/none/${TOKEN}' },
-    'its cwd /none/[redacted] is no directory',
+    '"cwd" is not a directory: /none/[redacted]',
   ],
   [
     'a url that is none',
@@ -176,7 +176,9 @@ test('what is missing is not retried by itself; a reconnect takes what is there 
     cause: { code: 'bad-config', message: expect.stringMatching(/variable BIN, .* secret key/) },
   });
   expect(fleet.state('srv')).not.toHaveProperty('nextRetryAt');
-  await expect(fleet.servers.target('srv')?.connect()).rejects.toThrow('reconnect the server once that is fixed');
+  await expect(fleet.servers.target('srv')?.connect()).rejects.toThrow(
+    'reconnect the server once that is fixed',
+  );
   env.BIN = 'x';
   store.set('key', SECRET);
   await fleet.servers.reconnect('srv');

@@ -189,7 +189,7 @@ test('a server with faults without end is told of for a while', async () => {
     fleet.tools = Array.from({ length: 5_000 }, (_, at) => ({ name: `t${at}`, inputSchema: at }));
   });
   expect(warnings).toHaveLength(201);
-  expect(warnings.at(-1)).toBe('what it lists has more than 200 faults; the others are not told one by one');
+  expect(warnings.at(-1)).toBe('its lists have more than 200 problems; further ones are not reported');
 });
 
 /** What servers listed in an earlier life, by whatever key. */
@@ -441,7 +441,7 @@ describe('tools an entry leaves out', () => {
       await expect(call(name)).rejects.toMatchObject({
         code: 'excluded',
         hasRun: 'no',
-        message: expect.stringContaining(`leaves out the tool "${name}"`),
+        message: expect.stringContaining(`excludes the tool "${name}"`),
       });
     }
   });

@@ -279,7 +279,7 @@ describe('call hostile', () => {
 
   test('a result that is nested too deeply is reported as an error, also in JSON', async () => {
     const message =
-      'MCP server "hostile": its answer is nested more than 512 levels deep; have the server return flatter data';
+      'MCP server "hostile": its response is nested more than 512 levels deep; return flatter data from the server';
     const stderr = `toolplane: ${message}\n`;
     expect(await runCli([...CALL, 'deep'])).toEqual({ code: 1, stdout: '', stderr });
     const { code, stdout } = await runCli([...CALL, 'deep', '--json']);
