@@ -3,7 +3,7 @@ import { tokenCost } from './token-cost.ts';
 
 /** Which tools of a pool are sent to the model, and which are deferred to a search. */
 export type Disclosure = {
-  /** Built-ins and servers' tools as the pool has them, then those that were searched for, the latest last. */
+  /** Built-ins and servers' tools in the order of the pool, then tools that a search loaded, the latest last. */
   readonly disclosed: readonly PooledTool[];
   /** Deferred tools of servers. Loaded ones stay in this list, so that a search does not change the system prompt. */
   readonly searchable: readonly PooledTool[];
@@ -12,16 +12,16 @@ export type Disclosure = {
 /** What was disclosed before, by name: disclosed tools stay disclosed. */
 type Disclosed = {
   readonly names: ReadonlySet<string>;
-  /** What searches found, in the order they found it. */
+  /** Tools that searches loaded, in that order. */
   readonly loaded: ReadonlySet<string>;
 };
 
-/** What tools that ask to be loaded always may take of any budget: a server must not fill the window by asking. */
+/** Minimum budget for `alwaysLoad` tools, and its limit: a server must not fill the context window with them. */
 const ALLOWANCE_TOKENS = 20_000;
 
 /**
- * All tools are told while the definitions of servers' tools fit the budget. Above it, those that were not told before
- * have to be searched for, unless they say that they are always loaded and there is room for that.
+ * Discloses all tools if the definitions of servers' tools fit the budget. Otherwise tools that were not disclosed before
+ * are deferred, except `alwaysLoad` tools that fit the allowance.
  */
 export function disclose(pool: Pool, budgetTokens: number, disclosed: Disclosed): Disclosure {
   if (budgetTokens === Infinity) return { disclosed: pool.tools, searchable: [] };
@@ -58,7 +58,7 @@ function keptTools(
   return kept;
 }
 
-/** Of very many tools only as many are priced as it takes to know. */
+/** Stops estimating as soon as the budget is exceeded. */
 function fitsBudget(tools: readonly PooledTool[], budgetTokens: number): boolean {
   let left = budgetTokens;
   return tools.every((tool) => {
@@ -77,7 +77,7 @@ export function describeDeferred(searchable: readonly PooledTool[]): string {
   const disclosed = names.length <= MAX_NAMES_LENGTH ? names : countsOf(searchable);
   return [
     '# Tools you can search for',
-    'Servers offer more tools than you were told of. ToolSearch finds them by what they do and loads them; one whose name you know can also be called at once.',
+    'Servers offer more tools than you received. ToolSearch finds them by what they do and loads them; a tool whose name you know can also be called directly.',
     disclosed,
   ].join('\n');
 }
@@ -89,13 +89,14 @@ function countsOf(tools: readonly PooledTool[]): string {
   }
   return `By server: ${[...counts].map(([server, count]) => `${server} (${count})`).join(', ')}.`;
 }
-/** When servers' tools have to be searched for: always, never, or when their definitions take more than this of the window or in tokens. */
+
+/** When servers' tools are deferred: always, never, or above a share of the context window or a number of tokens. */
 export type ToolSearchSetting = 'on' | 'off' | { readonly percent: number } | { readonly tokens: number };
 
-/** What definitions may take of the window before tools have to be searched for. */
+/** The default share of the context window for definitions of servers' tools. */
 const PERCENT = 10;
 
-/** How many tokens the definitions of servers' tools may take until a model has to search for more. */
+/** The budget in tokens for definitions of servers' tools. */
 export function toolBudget(setting: ToolSearchSetting = { percent: PERCENT }, contextTokens: number): number {
   if (setting === 'on') return 0;
   if (setting === 'off') return Infinity;

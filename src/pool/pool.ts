@@ -1,19 +1,19 @@
 import type { JsonSchema, ListedTool } from '../protocol/mcp.ts';
 
-/** Where a tool of the pool comes from: what a call is routed by, never the name's text. */
+/** The origin of a tool, by which calls are routed; the text of the name is never parsed. */
 export type Origin = { kind: 'builtin'; tool: string } | { kind: 'mcp'; server: string; tool: string };
 
-/** One tool as a model is offered it; `listed` is what its origin declared. */
+/** One tool as it is offered to a model; `listed` is its original definition. */
 export type PooledTool = {
   readonly name: string;
   readonly description: string;
-  /** What it accepts, in the form a model's API takes. */
+  /** The input schema in the form that model APIs accept. */
   readonly inputSchema: JsonSchema;
   readonly origin: Origin;
   readonly listed: ListedTool;
-  /** The tool or its server asks never to be put behind a search. */
+  /** The tool or its server requests that it is never deferred. */
   readonly alwaysLoad: boolean;
-  /** Words by which a search should find it, too. */
+  /** Additional words by which a search finds the tool. */
   readonly searchHint?: string;
 };
 
@@ -29,15 +29,15 @@ export type PoolDiagnostic = {
 
 export type PoolInput = {
   builtIns: readonly ListedTool[];
-  /** By key; in which order the servers came makes no difference. */
+  /** By key; the order of the servers makes no difference. */
   servers: ReadonlyMap<string, readonly ListedTool[]>;
   /** The longest tool name the model accepts; at least 16. */
   maxNameLength: number;
-  /** Tools that must not be offered are left out before names are given, so they take none from others. */
+  /** Denied tools are removed before names are assigned, so that they do not take names from others. */
   isDenied?: (name: string, origin: Origin) => boolean;
-  /** Another value whenever `isDenied` may judge otherwise; without it, it is asked about every tool every time. */
+  /** Changes whenever `isDenied` may return other results; without it, `isDenied` is called for every tool every time. */
   rulesKey?: unknown;
-  /** Appends the server's claims to descriptions: `(readOnly)`, `(destructive)`. */
+  /** Appends the server's annotations to descriptions: `(readOnly)`, `(destructive)`. */
   marks?: boolean;
   /** Keys of servers whose tools are all marked `alwaysLoad`. */
   alwaysLoadServers?: ReadonlySet<string>;
@@ -47,9 +47,9 @@ export type Pool = {
   /** Built-ins, then the tools of servers, each sorted by name. */
   readonly tools: readonly PooledTool[];
   readonly byName: ReadonlyMap<string, PooledTool>;
-  /** By the server's key, then by the name the server itself gives the tool. */
+  /** By the server's key, then by the server's name for the tool. */
   readonly byServer: ReadonlyMap<string, ReadonlyMap<string, PooledTool>>;
-  /** The index of the last built-in, after which a prompt cache may break; -1 without any. */
+  /** The index of the last built-in, after which a prompt cache breakpoint is set; -1 without any. */
   readonly cacheAfter: number;
   readonly diagnostics: readonly PoolDiagnostic[];
 };

@@ -1,7 +1,6 @@
 import { isRecord } from '../base/json-value.ts';
 import type { JsonSchema, ListedTool } from '../protocol/mcp.ts';
 import { isPlainJson, stripHidden } from './pinning/hidden-text.ts';
-
 import type { Origin, PooledTool } from './pool.ts';
 import { modelSchema } from './schema/model-schema.ts';
 import { openRoot, TOO_LARGE } from './schema/subschemas.ts';
@@ -9,7 +8,7 @@ import { openRoot, TOO_LARGE } from './schema/subschemas.ts';
 /** Options that change how a tool is presented to a model. */
 export type ToolMarks = { readonly marks: boolean; readonly alwaysLoad: boolean };
 
-/** One tool under the name it is offered by. */
+/** A tool under its pool name. */
 export function pooled(name: string, origin: Origin, listed: ListedTool, options: ToolMarks): PooledTool {
   const searchHint = listed._meta?.['anthropic/searchHint'];
   const tool = {
@@ -19,7 +18,7 @@ export function pooled(name: string, origin: Origin, listed: ListedTool, options
     alwaysLoad: options.alwaysLoad || listed._meta?.['anthropic/alwaysLoad'] === true,
     ...(typeof searchHint === 'string' && { searchHint }),
   };
-  // Of thousands of tools a model is told a few: the texts of a tool are put in form when they are first read.
+  // Computed on first use, because a model receives only a few of thousands of tools.
   Object.defineProperty(tool, 'description', options.marks ? MARKED_DESCRIPTION : DESCRIPTION);
   return Object.defineProperty(tool, 'inputSchema', INPUT_SCHEMA) as PooledTool;
 }
@@ -53,7 +52,7 @@ const INPUT_SCHEMA: Lazy = {
   },
 };
 
-// A definition that stays is put in form once, whichever pools it is in.
+// Cached by definition, for all pools that contain it.
 const descriptions = new WeakMap<ListedTool, string>();
 const schemas = new WeakMap<ListedTool, JsonSchema>();
 
@@ -86,12 +85,12 @@ function formOf(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * The schema without characters that people cannot see, in the texts a model reads; names and values that a call must
- * match stay as they are. The same object if there are none.
+ * The schema without hidden characters in titles and descriptions; names and values that a call must match are unchanged.
+ * The same object if there are none.
  */
 export function visibleSchema(schema: JsonSchema): JsonSchema {
   if (isPlainJson(JSON.stringify(schema))) return schema;
-  // The same text is often there many times, and slow to look through.
+  // Cached, because schemas repeat the same texts.
   const known = new Map<string, string>();
   const clean = (text: string): string => {
     const before = known.get(text);

@@ -6,17 +6,17 @@ import type { Pool, PooledTool } from './pool.ts';
 const BYTES_OF_NAME = 3.4;
 const BYTES_OF_DESCRIPTION = 4.7;
 const BYTES_OF_SCHEMA = 4.2;
-/** Keys, quotes and braces around the three. */
+/** Keys, quotes and braces around name, description and schema. */
 const FRAME = 13;
 
-/** About how many tokens the definition of a tool takes in every request that carries it. */
+/** The estimated tokens of a tool's definition in a request. */
 export function definitionTokens(name: string, description: string, schema: JsonSchema): number {
   const text =
     Buffer.byteLength(name) / BYTES_OF_NAME + Buffer.byteLength(description) / BYTES_OF_DESCRIPTION;
   return Math.ceil(FRAME + text + schemaBytes(schema) / BYTES_OF_SCHEMA);
 }
 
-/** The tokens of one tool as a model is sent it. */
+/** The estimated tokens of one tool as it is sent to a model. */
 export function tokenCost(tool: PooledTool): number {
   const known = prices.get(tool);
   if (known !== undefined) return known;
@@ -25,7 +25,7 @@ export function tokenCost(tool: PooledTool): number {
   return price;
 }
 
-/** What a pool costs, in tokens; each server by its key, also one that offers nothing. */
+/** The estimated tokens of a pool, by server key; servers without tools are included. */
 export type PoolTokenCost = {
   readonly total: number;
   readonly builtIns: number;
@@ -48,7 +48,7 @@ export function poolTokenCost({ tools, cacheAfter, byServer }: Pool): PoolTokenC
 const prices = new WeakMap<PooledTool, number>();
 const lengths = new WeakMap<JsonSchema, number>();
 
-/** Schemas are what is long; one that stays is measured once, under whatever name it is offered. */
+/** Cached by schema, which is the longest part of a definition. */
 function schemaBytes(schema: JsonSchema): number {
   const known = lengths.get(schema);
   if (known !== undefined) return known;

@@ -4,7 +4,7 @@ import { KEYWORDS } from './keywords.ts';
 
 export type Schema = { readonly [key: string]: unknown };
 
-/** The record with some values replaced, `undefined` for a key that goes; in its own order, new keys last. */
+/** The record with some values replaced; `undefined` removes a key, and new keys are added last. */
 export function withChanges(record: Schema, changes: ReadonlyMap<string, unknown>): Record<string, unknown> {
   const entries: [string, unknown][] = [];
   for (const key of Object.keys(record)) {
@@ -14,11 +14,11 @@ export function withChanges(record: Schema, changes: ReadonlyMap<string, unknown
   for (const [key, value] of changes) {
     if (value !== undefined && !Object.hasOwn(record, key)) entries.push([key, value]);
   }
-  // Unlike an assignment this makes `__proto__` a property like any other.
+  // Unlike an assignment, this creates an ordinary property for `__proto__`.
   return Object.fromEntries(entries);
 }
 
-/** The record with each value mapped; the same object where no value changed. */
+/** The record with each value mapped; the same object if no value changed. */
 export function mapValues(record: Schema, map: (value: unknown, key: string) => unknown): Schema {
   let changes: Map<string, unknown> | undefined;
   for (const key of Object.keys(record)) {
@@ -31,7 +31,7 @@ export function mapValues(record: Schema, map: (value: unknown, key: string) => 
   return changes === undefined ? record : withChanges(record, changes);
 }
 
-/** The list with each item mapped; the same array where no item changed. */
+/** The list with each item mapped; the same array if no item changed. */
 export function mapItems(list: readonly unknown[], map: (item: unknown) => unknown): readonly unknown[] {
   let isChanged = false;
   const mapped = list.map((item) => {
@@ -42,7 +42,7 @@ export function mapItems(list: readonly unknown[], map: (item: unknown) => unkno
   return isChanged ? mapped : list;
 }
 
-/** A well-formed schema with every schema right below it mapped; the same object where none changed. */
+/** A valid schema with each of its direct subschemas mapped; the same object if none changed. */
 export function mapSubschemas(schema: Schema, map: (sub: Schema) => Schema): Schema {
   const one = (value: unknown): unknown => (isRecord(value) ? map(value) : value);
   return mapValues(schema, (value, key) => {
@@ -54,7 +54,7 @@ export function mapSubschemas(schema: Schema, map: (sub: Schema) => Schema): Sch
   });
 }
 
-/** The schema with a sentence more in its description. */
+/** The schema with a sentence added to its description. */
 export function withNote(schema: Schema, note: string): Record<string, unknown> {
   const before = schema.description;
   const description = typeof before === 'string' && before.trim() !== '' ? `${before} ${note}` : note;

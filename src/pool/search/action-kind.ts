@@ -1,9 +1,9 @@
 import type { QueryTerm } from './expand-query.ts';
 import { splitWords, stem } from './tokenize.ts';
 
-/** What kind of thing a tool does. */
+/** The kind of action of a tool. */
 export type ActionKind = 'make' | 'remove' | 'change' | 'read';
-/** How surely each kind is asked for, from 0 to 1, and whether the query is a question. */
+/** How likely each kind is requested, from 0 to 1, and whether the query is a question. */
 export type RequestedActions = { acts: Record<ActionKind, number>; isQuestion: boolean };
 
 const VERBS: Readonly<Record<ActionKind, string>> = {
@@ -48,11 +48,11 @@ const REQUEST = /^\s*(?:can|could|would|will|please)\b/i;
 const QUESTION =
   /[?？]\s*$|^\s*(?:what|which|who|where|when|why|how|is|are|was|were|does|do|did|has|have)\b/i;
 
-/** What another kind of tool than the one asked for loses of its score, and what more if it was a question. */
+/** The share of the score that a tool of another kind loses, and the additional share for a question. */
 const OTHER = 0.15;
 const NO_ANSWER = 0.18;
 
-/** What of its score a tool of each kind keeps. */
+/** The share of its score that a tool of each kind keeps. */
 export function actionFactors({ acts, isQuestion }: RequestedActions): Record<ActionKind, number> {
   const strongest = Math.max(acts.make, acts.remove, acts.change, acts.read);
   const lost = isQuestion ? NO_ANSWER : 0;

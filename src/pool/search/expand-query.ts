@@ -2,13 +2,13 @@ import { type Concepts, isSmall, type Lexicon, meaningsOf } from './lexicon.ts';
 import { characterPairs, joinedNames, lacksSpaces, splitWords, stem } from './tokenize.ts';
 import { languageOf, type Translated, translate } from './translate.ts';
 
-/** What a translation is to the word itself. */
+/** Closeness of a translation to the word itself. */
 const TRANSLATED = 0.9;
-/** From this closeness on, a term counts as the word itself or its translation. */
+/** Terms of at least this closeness count as the word itself or its translation. */
 const LITERAL = 0.89;
 /** Weight of the single words of a known phrase. */
 const IN_PHRASE = 0.6;
-/** What a phrase is worth that was put together from translated words. */
+/** Closeness of a phrase that was put together from translated words. */
 const TRANSLATED_PHRASE = 0.8;
 
 /** Added to queries whose words no tool uses: such queries usually ask to search for something. */
@@ -23,7 +23,7 @@ const LOOKED_FOR: QueryTerm = {
   ]),
 };
 
-/** A model writes the query; some shapes are looked for in time by the square of its length. */
+/** Queries come from models, and matching some patterns takes time quadratic in the length. */
 const MAX_QUERY_LENGTH = 2000;
 
 /** The terms of a query with the meanings they may have in tool definitions; `isKnown` is true for terms that tools use. */
@@ -55,7 +55,7 @@ function english(
   }));
   for (const [at, word] of words.entries()) {
     if (stops?.has(word)) continue;
-    // Some write apart what others write together.
+    // Compounds are written as one word or as two.
     const joined = stem(`${word}${words[at + 1] ?? ''}`);
     if (at + 1 < words.length && isKnown(joined)) {
       terms.push({ weight: 1, options: withMeanings(joined, concepts, 1) });
@@ -63,7 +63,7 @@ function english(
     const weight = inPhrases.has(word) ? IN_PHRASE : 1;
     terms.push({ weight, options: withMeanings(stem(word), concepts, 1) });
   }
-  // A single strange word is more likely a slip than a need.
+  // A single unknown word is more likely a typing error than a task.
   const isStrange = (word: string) => !isKnown(stem(word)) && !concepts.meanings.has(stem(word));
   if (content.length > 1 && content.some(isStrange)) terms.push(LOOKED_FOR);
   return terms;
@@ -132,7 +132,7 @@ function distinct(terms: readonly QueryTerm[]): QueryTerm[] {
   }
   return [...byKey.values()];
 }
-/** One thing the query is about, and every term that would mean it: 1 is the word itself, less is a guess. */
+/** One term of the query and the terms that may mean the same, by closeness: 1 is the word itself, less is a guess. */
 export type QueryTerm = { weight: number; options: ReadonlyMap<string, number> };
 
 /** Patterns for URLs, addresses, file names and the like, and the stems they imply. */
@@ -162,7 +162,7 @@ const SHAPES: readonly (readonly [shape: RegExp, meanings: string])[] = [
   [/\.csv\b/i, 'csv tabl'],
 ];
 
-/** What an address, a number or the name of a file in a query lets one guess. */
+/** The stems that URLs, addresses, numbers and file names in a query imply. */
 export function readShapes(text: string): QueryTerm[] {
   return SHAPES.filter(([shape]) => shape.test(text)).map(([, meanings]) => ({
     weight: 0.7,
@@ -170,20 +170,20 @@ export function readShapes(text: string): QueryTerm[] {
   }));
 }
 
-/** A word of a query: what it may be as a stem, the likeliest first, and whether it can be left out of a phrase. */
+/** A word of a query: its possible stems, the most likely first, and whether a phrase may omit it. */
 type QueryWord = { stems: readonly string[]; isSmall: boolean };
-/** A phrase by its key, where its words stand, and how sure it is that it was meant. */
+/** A phrase by its key, the positions of its words, and its closeness. */
 type FoundPhrase = { key: string; places: readonly number[]; share: number };
 
-/** How many other words may stand among those of a phrase. */
+/** How many other words may occur between the words of a phrase. */
 const GAP = 4;
-/** What it is worth if its words stand apart or in another order. */
+/** Closeness of a phrase whose words are apart or in another order. */
 const APART = 0.8;
-/** What it is worth if one of its words is missing, and how many it must have then. */
+/** Closeness of a phrase with a missing word, and how many words it must have. */
 const INCOMPLETE = 0.4;
 const FEWEST = 3;
 
-/** The known phrases of a text: word for word, from each word on the longest, or by the words that count. */
+/** The known phrases of a text: the longest exact one from each word on, or one by its significant words. */
 export function findPhrases(queryWords: readonly QueryWord[], concepts: Concepts): FoundPhrase[] {
   const found = new Map<string, FoundPhrase>();
   for (const phrase of wordForWord(queryWords, concepts)) found.set(phrase.key, phrase);
@@ -214,7 +214,7 @@ function wordForWord(
   });
 }
 
-/** Whether the stems are among the words from one place on, which must be one of them. */
+/** Whether the stems occur among the words from a position on, which must be one of them. */
 function within(
   places: readonly number[],
   from: number,

@@ -16,7 +16,7 @@ export type Entry = {
   postings: Uint32Array;
 };
 
-/** Reads a tool into numbers, and counts its terms. */
+/** Indexes a tool and counts its terms. */
 export function makeEntry(tool: PooledTool, vocabulary: Vocabulary, stemOf: (word: string) => string): Entry {
   const texts = toolText(tool);
   const terms = toolTerms(texts, stemOf);
@@ -37,17 +37,17 @@ export function makeEntry(tool: PooledTool, vocabulary: Vocabulary, stemOf: (wor
   };
 }
 
-/** Takes back what `makeEntry` counted. */
+/** Undoes the counting of `makeEntry`. */
 export function dropEntry({ postings }: Entry, vocabulary: Vocabulary): void {
   for (const posting of postings) vocabulary.release(posting >>> 9);
 }
 
-/** A name as people type it: neither case nor what stands between the words matters. */
+/** A name for comparison, without case and separators. */
 export function fold(name: string): string {
   return name.toLowerCase().replace(/[\s_\-./:]+/g, '');
 }
 
-/** The entries of each term number: `uses` from `starts[number]` to `starts[number + 1]`, in the entries' order. */
+/** The entries of each term number: `uses` from `starts[number]` to `starts[number + 1]`, in the order of the entries. */
 export type Inverted = {
   entries: readonly Entry[];
   starts: Uint32Array;
@@ -66,7 +66,7 @@ export const NOTHING: Inverted = {
   nameWeights: new Float32Array(0),
 };
 
-/** Turns tools with their terms into terms with their tools; `rest` is awaited now and then. */
+/** Builds the index from terms to tools; `rest` is awaited to yield to other work. */
 export async function invert(
   entries: readonly Entry[],
   vocabulary: Vocabulary,

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { memoized, stem } from './tokenize.ts';
 import { addStopWords, addTranslations, type Dictionary } from './translate.ts';
 
-/** What the search knows about words: their meanings to tools, and their translations. */
+/** The meanings of words in tool definitions, and their translations. */
 export type Lexicon = { concepts: Concepts; dictionary: Dictionary };
 
 let loading: Promise<Lexicon> | undefined;
@@ -31,7 +31,7 @@ async function forEachLine(name: string, add: (line: string) => void): Promise<v
   const lines = (await read(name)).split('\n');
   for (const [at, line] of lines.entries()) {
     if (line !== '' && !line.startsWith('#')) add(line);
-    // Others can work between.
+    // Yields to other work.
     if (at % 100 === 99) await setImmediate();
   }
 }
@@ -45,26 +45,26 @@ async function read(name: string): Promise<string> {
   }
 }
 
-/** What words may mean to tools. */
+/** The meanings of words in tool definitions. */
 export type Concepts = {
-  /** A stem, or several joined by spaces, to the stems it may stand for, by line: what stands in one is held once. */
+  /** A stem, or several joined by spaces, to the lines with its meanings; each line is stored once. */
   meanings: Map<string, readonly Meaning[]>;
-  /** Stems that begin a phrase of several words, and how long the longest such phrase is. */
+  /** The first stems of phrases, and the length of the longest phrase. */
   maxPhraseWords: Map<string, number>;
-  /** By each stem that counts in it: the phrases that are known by their words wherever these stand. */
+  /** Phrases by each of their significant stems. */
   phrases: Map<string, Phrase[]>;
 };
 
-/** The stems of a line and how close they are; those of phrases are meant each a little less. */
+/** The stems of a line and their closeness, which is lower for stems of phrases. */
 type Meaning = { closeness: number; words: readonly string[]; ofPhrases: readonly string[] };
 
-/** A phrase by its key in `meanings`, and the stems of its words that count. */
+/** A phrase: its key in `meanings` and its significant stems. */
 type Phrase = { key: string; stems: readonly string[] };
 
 /** How close a guess is to the word itself. */
 const CLOSENESS = { same: 0.95, near: 0.65, oneWay: 0.6 };
 
-/** Small words that turn a phrase round: `log in` and `log out`, `paid` and `not paid`. */
+/** Small words that change the meaning of a phrase: `log in` and `log out`, `paid` and `not paid`. */
 const TURNING = new Set(
   'not no dont doesnt didnt isnt arent wasnt hasnt havent cant couldnt wont without off up down out over under after before against until'.split(
     ' ',
@@ -75,12 +75,12 @@ export function noConcepts(): Concepts {
   return { meanings: new Map(), maxPhraseWords: new Map(), phrases: new Map() };
 }
 
-/** Whether a word can be left out of a phrase, or stand between its words. */
+/** Whether a word may be omitted from a phrase or occur between its words. */
 export function isSmall(word: string, stopWords: ReadonlySet<string> | undefined): boolean {
   return stopWords?.has(word) === true && !TURNING.has(word);
 }
 
-/** What a line is read with: which words count in a phrase, and their stems. */
+/** Which words are significant in a phrase, and their stems. */
 type LineOptions = { stopWords?: ReadonlySet<string> | undefined; stemOf?: (word: string) => string };
 
 /** Adds a line of `data/concepts.txt`; the head of the file describes its format. */
@@ -97,7 +97,7 @@ export function addConcept(line: string, concepts: Concepts, options: LineOption
       .flat()
       .map(stemOf),
   );
-  // Of a phrase every word is meant: tools put them together in their own way.
+  // Tools combine the words of a phrase in other ways, so that each word counts.
   const ofPhrases = unique(
     phrases
       .filter(({ length }) => length > 1)
@@ -113,7 +113,7 @@ export function addConcept(line: string, concepts: Concepts, options: LineOption
   }
 }
 
-/** What a stem or a phrase may stand for, and how close that is. */
+/** The meanings of a stem or a phrase, by closeness. */
 export function meaningsOf(key: string, { meanings }: Concepts, share: number): Map<string, number> {
   const closest = new Map<string, number>();
   const raise = (term: string, closeness: number) => {
@@ -126,7 +126,7 @@ export function meaningsOf(key: string, { meanings }: Concepts, share: number): 
   return closest;
 }
 
-/** What a word of a phrase is to the word itself. */
+/** Closeness of a word of a phrase. */
 const PART = 0.7;
 
 function unique(terms: readonly string[]): readonly string[] {
@@ -148,7 +148,7 @@ function addPhrase(
   const first = stemOf(words[0] ?? '');
   maxPhraseWords.set(first, Math.max(maxPhraseWords.get(first) ?? 0, words.length));
   const stems = words.filter((word) => !isSmall(word, stopWords)).map(stemOf);
-  // One word that counts is not a phrase: without the others it would be said too often.
+  // A single significant word is not a phrase: it would match too often.
   if (stems.length < 2) return;
   const phrase = { key, stems };
   for (const each of new Set(stems)) {

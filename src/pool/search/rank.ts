@@ -13,15 +13,15 @@ export type RankOptions = {
   asked: RequestedActions;
 };
 
-/** What a server's name in the query is worth, if no other server speaks of it. */
+/** Weight of a server's name in the query, if no other server uses the word. */
 const SERVER_WORTH = 0.4;
 /** Weight of the share of a tool's name that the query covers. */
 const NAME_WORTH = 1;
-/** A word no tool has counts this much among what was asked for. */
+/** Rarity of a query word that no tool has. */
 const UNKNOWN_RARITY = 0.2;
-/** What every further term counts that means the same thing. */
+/** Weight of each further term with the same meaning. */
 const FURTHER = 0.15;
-/** Closer than this, a word in the query is the name of a server. */
+/** Minimum closeness of a query word to count as the name of a server. */
 const IS_NAME = 0.8;
 /** Minimum weight of a server whose whole name is in the query. */
 const WHOLE_NAME = 0.8;
@@ -68,7 +68,7 @@ function numbers(meanings: ReadonlyMap<string, number>, { numberOf }: RankOption
   });
 }
 
-/** By entry: the share of what was asked for that it answers. Of the terms that mean one thing, the best one counts most. */
+/** By entry: the share of the query that it matches. Of several terms with the same meaning, the best one counts most. */
 function shares(index: Inverted, terms: readonly Numbered[]): Float32Array {
   const { entries, rarities } = index;
   const scores = new Float32Array(entries.length);
@@ -149,7 +149,7 @@ function addServers(scores: Float32Array, index: Inverted, closest: ReadonlyMap<
   }
 }
 
-/** Entries of one server stand together. */
+/** Counts servers with a term; entries of one server are adjacent. */
 function serversWith(index: Inverted, number: number): number {
   let count = 0;
   let last: string | undefined;

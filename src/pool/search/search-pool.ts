@@ -4,28 +4,28 @@ import { filterOf, parseQuery, type SearchFilter } from './search-query.ts';
 
 import type { ToolIndex } from './tool-index.ts';
 
-/** How many tools can be selected by name at once, and how many of those that are none are worth a guess. */
+/** How many tools can be selected by name at once, and for how many unknown names a suggestion is made. */
 const MAX_NAMES = 20;
 const MAX_SUGGESTIONS = 5;
 
 /** Filters in addition to those of the query. */
 export type SearchOptions = Omit<SearchFilter, 'required'> & {
-  /** How many at most. */
+  /** The maximum number of results. */
   readonly limit: number;
 };
 
-/** A name that was asked for and is none, with what may be meant. */
+/** A requested name that does not exist, with a suggestion. */
 type UnknownName = { readonly name: string; readonly suggestion?: string };
 
-/** What a query came to, best first. */
+/** The result of a query, best match first. */
 type SearchedPool = {
   readonly tools: readonly PooledTool[];
-  /** Tools that were selected and are not there. */
+  /** Selected names without a tool. */
   readonly unknown: readonly UnknownName[];
   readonly unknownServer?: UnknownName;
 };
 
-/** Servers' tools by the forms a query may have: names, a need in words, filters, or filters alone, which list by name. */
+/** Searches servers' tools by names, by a task in words with filters, or by filters alone, which list by name. */
 export async function searchPool(
   text: string,
   { limit, ...narrowed }: SearchOptions,
@@ -43,7 +43,7 @@ export async function searchPool(
   return { tools: hits.map(({ tool }) => tool), unknown: [] };
 }
 
-/** The tools of servers, which are searched; always the same list for one pool. */
+/** The tools of servers; always the same list for one pool. */
 export function ofServers(pool: Pool): readonly PooledTool[] {
   const tools = lists.get(pool) ?? pool.tools.filter(({ origin }) => origin.kind === 'mcp');
   lists.set(pool, tools);
@@ -76,7 +76,7 @@ function select(names: readonly string[], pool: Pool): SearchedPool {
   return { tools, unknown };
 }
 
-/** A model may leave out the prefix; that is clear while one tool only is called so. */
+/** A model may omit the prefix if only one tool has the name. */
 function byOwnName(name: string, pool: Pool): PooledTool | undefined {
   const called = pool.tools.filter(({ origin }) => origin.tool === name);
   return called.length === 1 ? called[0] : undefined;
@@ -91,7 +91,7 @@ function unknownName(name: string, suggestion: string | undefined): UnknownName 
   return { name, ...(suggestion !== undefined && { suggestion: suggestion }) };
 }
 
-/** The tool of a pool that was most likely meant. Names of one server begin alike, so that only their ends are compared. */
+/** The tool of a pool that was most likely meant. Names of one server share a prefix, so that only the rest is compared. */
 export function nearestToolName(name: string, known: readonly string[]): string | undefined {
   const end = name.lastIndexOf('__') + 2;
   const prefix = end > 2 ? name.slice(0, end) : '';

@@ -1,7 +1,7 @@
 import type { PooledTool } from '../pool.ts';
 import { fold } from './inverted-index.ts';
 
-/** What a search is asked for: tools by their very names, or a need with what narrows it. */
+/** A parsed query: exact tool names, or a description of a task with filters. */
 type ParsedQuery =
   | { kind: 'select'; names: string[] }
   | {
@@ -15,8 +15,8 @@ type ParsedQuery =
     };
 
 /**
- * Reads `select:a,b`, `server:github issues`, `readonly:true`, `destructive:false` and `+word`. What is not of such a
- * form is part of the text, so every text is a query.
+ * Parses `select:a,b`, `server:github issues`, `readonly:true`, `destructive:false` and `+word`. Everything else is part
+ * of the text, so that every text is a query.
  */
 export function parseQuery(text: string): ParsedQuery {
   const selected = /^\s*select:(.*)$/is.exec(text)?.[1];
@@ -41,9 +41,9 @@ export function parseQuery(text: string): ParsedQuery {
   return query;
 }
 
-/** Which tools are searched at all. */
+/** Restricts the tools that are searched. */
 export type SearchFilter = {
-  /** The key of a server; neither case nor dashes matter. */
+  /** The key of a server; case and dashes are ignored. */
   server?: string;
   /** Whether the tool is marked read-only. */
   readOnly?: boolean;
@@ -53,7 +53,7 @@ export type SearchFilter = {
   required?: readonly string[];
 };
 
-/** Whether a tool may be among what is found. */
+/** A predicate for tools that pass the filter. */
 export function filterOf({
   server,
   readOnly,
@@ -67,7 +67,7 @@ export function filterOf({
     const { readOnlyHint, destructiveHint } = listed.annotations ?? {};
     const reads = readOnlyHint === true;
     if (readOnly !== undefined && reads !== readOnly) return false;
-    // Who says nothing may destroy: that is the protocol's default.
+    // By the protocol's default, a tool without the hint may be destructive.
     if (destructive !== undefined && (!reads && destructiveHint !== false) !== destructive) return false;
     if (words.length === 0) return true;
     const text = `${name} ${description}`.toLowerCase();

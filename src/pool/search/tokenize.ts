@@ -1,4 +1,4 @@
-/** Text in pieces that are compared: lower-case words of letters and digits, and runs of scripts without spaces. */
+/** Splits text into lower-case words of letters and digits, and runs of scripts without spaces. */
 export function splitWords(text: string): string[] {
   const words: string[] = [];
   if (PLAIN.test(text)) {
@@ -12,17 +12,17 @@ export function splitWords(text: string): string[] {
   return words;
 }
 
-/** What a name of several words is also known as: `GitHub` is `git hub` and `github`. */
+/** The joined form of a name of several words: `GitHub` is `git hub` and `github`. */
 export function joinedNames(text: string): string[] {
   return (text.match(CAMEL) ?? []).map((name) => name.toLowerCase());
 }
 
-/** Whether a run of characters has to be cut by a dictionary: Chinese and Japanese have no spaces. */
+/** Whether a run of characters must be split by a dictionary: Chinese and Japanese have no spaces. */
 export function lacksSpaces(piece: string): boolean {
   return WITHOUT_SPACES.test(piece);
 }
 
-/** Every two neighbouring characters of a run, which is how text without spaces is compared as it is. */
+/** The pairs of neighboring characters of a run, by which text without spaces is compared. */
 export function characterPairs(run: string): string[] {
   const characters = [...run];
   if (characters.length < 2) return characters;
@@ -38,7 +38,7 @@ const CAMEL = /\b(?:[A-Z][a-z]+(?:[A-Z][a-z]*)+\d*|[A-Z]{2,}[a-z]{2,}|[a-z]{1,2}
 const MAX_WORD_LENGTH = 40;
 const MAX_PIECE_LENGTH = 200;
 
-/** What is left of a word after an apostrophe; but people write `dont` and `whats` as well. */
+/** Endings after an apostrophe, and words that are also written without it, such as `dont` and `whats`. */
 const SHORTENED = /(?<!^(?:what|who|where|how|that))['’](?!t$)\p{L}{1,2}$/iu;
 
 /** `getURLForItems` is `get url for items`, `URLs` are `url`; digits stay with a short word before them: `v4`, `d1`. */
@@ -47,7 +47,7 @@ function splitCase(piece: string, words: string[]): void {
     if (piece.length <= MAX_WORD_LENGTH) words.push(piece);
     return;
   }
-  // Nobody types such a word, and taking it apart would take long.
+  // Splitting very long words would take too long.
   if (piece.length > MAX_PIECE_LENGTH) return;
   const parts = piece
     .replace(SHORTENED, '')
@@ -60,7 +60,7 @@ function splitCase(piece: string, words: string[]): void {
     .split(' ');
   for (const part of parts) if (part !== '' && part.length <= MAX_WORD_LENGTH) words.push(part);
 }
-/** The common part of a word's forms, so that `files`, `filing` and `filed` meet; not always a word itself. */
+/** The stem of a word, the same for `files`, `filing` and `filed`; not always a word itself. */
 export function stem(word: string): string {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
   return IRREGULAR[word] ?? oneSpelling(withoutEnding(withoutPlural(word)));
@@ -123,7 +123,7 @@ function withoutEnding(word: string): string {
     const root = word.slice(0, -ending.length);
     if (root.length < 3 || !/[aeiouy]/.test(root)) continue;
     if (ending === 'ed' && root.endsWith('i')) return `${root.slice(0, -1)}y`;
-    // `moved` has lost its e, `fixed` has none, `adding` has two letters of its own.
+    // `moved` lost its e, `fixed` did not have one, and the doubled letter of `adding` belongs to the word.
     if (root.length === 3) return /[^aeiou][aeiou][^aeiouwxy]$/.test(root) ? `${root}e` : root;
     if (/([bdgklmnprt])\1$/.test(root)) return root.slice(0, -1);
     return withoutE(root);
@@ -135,7 +135,7 @@ function withoutE(word: string): string {
   return word.length > 4 ? word.replace(/(?<=[^aeiou])e$/, '') : word;
 }
 
-/** British to American, on what is left of a word. */
+/** Converts British stems to American ones. */
 function oneSpelling(root: string): string {
   return root
     .replace(/(?<=.{2})our(?=$|it|abl)/, 'or')
@@ -145,7 +145,7 @@ function oneSpelling(root: string): string {
     .replace(/(?<=log)u$|(?<=log)ue$/, '')
     .replace(/ll$/, 'l');
 }
-/** Does the work for each word once, as long as it is held; equal results are one string in memory. */
+/** Caches the result for each word; equal results share one string in memory. */
 export function memoized(make: (word: string) => string): (word: string) => string {
   const known = new Map<string, string>();
   return (word) => {

@@ -9,24 +9,25 @@ import { filterOf, type SearchFilter } from './search-query.ts';
 import { memoized, stem } from './tokenize.ts';
 
 export type SearchQuery = SearchFilter & {
-  text: string /** How many at most; 5 if not said. */;
+  text: string;
+  /** The maximum number of results; 5 by default. */
   limit?: number;
 };
 export type SearchHit = { tool: PooledTool; score: number };
 
-/** Longest that indexing keeps others waiting, in milliseconds. */
+/** How long indexing may block other work. */
 const SLICE_MS = 4;
 /** Longer queries are truncated, so that the time of a search is bounded. */
 const MAX_QUERY_LENGTH = 1000;
 
-/** Finds tools by a description of the need. The order of the pool makes no difference. */
+/** Finds tools by a description of a task. The order of the pool makes no difference. */
 export class ToolIndex {
   readonly #vocabulary = new Vocabulary();
   #tools: readonly PooledTool[] = [];
   #index = NOTHING;
   #building: Promise<void> | undefined;
 
-  /** What is searched from now on; only what changed is indexed anew, in slices between other work. */
+  /** Sets the tools to search. Only changed tools are indexed, in slices between other work. */
   sync(tools: readonly PooledTool[]): void {
     if (tools === this.#tools) return;
     this.#tools = tools;
@@ -55,7 +56,7 @@ export class ToolIndex {
   }
 
   async #build(): Promise<void> {
-    // Whoever calls goes on first.
+    // Lets the caller continue first.
     await setImmediate();
     const rest = inSlices();
     const stemOf = memoized(stem);
@@ -84,7 +85,7 @@ export class ToolIndex {
   }
 }
 
-/** Lets others work whenever a slice of time is used up. */
+/** Yields to other work when a slice of time is used up. */
 function inSlices(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
@@ -106,7 +107,7 @@ function isSame(a: PooledTool, b: PooledTool): boolean {
   );
 }
 
-/** Tools of one server stand together, which ranking relies on. */
+/** Groups tools by server, which ranking relies on. */
 function byServer(a: Entry, b: Entry): number {
   if (a.server !== b.server) return a.server < b.server ? -1 : 1;
   return a.tool.name < b.tool.name ? -1 : 1;

@@ -5,7 +5,7 @@ import { characterPairs, joinedNames, lacksSpaces, splitWords, stem } from './to
 /** The weight of a term for a tool, from 0 to 1, and whether the tool's own name contains it. */
 type Amount = { amount: number; isName: boolean };
 
-/** What one word counts by where it stands, and beyond how many words a single one counts less. */
+/** The weight of one word by field, and the number of words beyond which each one counts less. */
 const FIELDS: Readonly<Record<Field, { weight: number; usual: number }>> = {
   name: { weight: 5, usual: 4 },
   title: { weight: 2.5, usual: 4 },
@@ -17,9 +17,9 @@ const FIELDS: Readonly<Record<Field, { weight: number; usual: number }>> = {
   server: { weight: 1.2, usual: 2 },
 };
 
-/** How soon saying it again adds nothing. */
+/** How quickly repetitions of a word stop adding weight. */
 const SATURATION = 1.5;
-/** Weight factor of the server's name inside tool names, where it distinguishes nothing. */
+/** Weight factor of the server's name in tool names, where it does not distinguish tools. */
 const PREFIX_WORTH = 0.2;
 
 /** Weight of the server's name for each of its tools. */
@@ -47,7 +47,7 @@ export function toolTerms(texts: Record<Field, string>, stemOf = stem): Map<stri
   return terms;
 }
 
-/** The stems of a text, runs without spaces as pairs of characters, names of several words also as one. */
+/** The stems of a text; text without spaces as pairs of characters, names of several words also as one. */
 export function termsOf(text: string, stemOf = stem): string[] {
   const terms: string[] = [];
   if (text === '') return terms;
@@ -62,7 +62,7 @@ export function termsOf(text: string, stemOf = stem): string[] {
 /** The fields of a tool that are indexed, with different weights. */
 type Field = 'name' | 'title' | 'hint' | 'lead' | 'rest' | 'parameter' | 'detail' | 'server';
 
-/** Longest text of one field that is read, in characters: what matters stands first. */
+/** How many characters of one field are indexed. */
 const MAX_FIELD_LENGTH = 3000;
 const MAX_PARAMETERS = 100;
 const MAX_DETAILS = 60;

@@ -1,9 +1,9 @@
 import { lacksSpaces } from './tokenize.ts';
 
-/** One word of a query: as it stands, and the English words it may mean. */
+/** One word of a query and the English words that it may mean. */
 export type Translated = { word: string; english: readonly string[] };
 
-/** The language whose words a text has most of; English if no other has more. `isEnglish` knows what tools say. */
+/** The language that most words of a text belong to; English in case of doubt. `isEnglish` is true for terms of tools. */
 export function languageOf(
   words: readonly string[],
   { stopWords, words: known }: Dictionary,
@@ -27,7 +27,7 @@ export function languageOf(
   return best.language;
 }
 
-/** What the words of another language mean; its stop words are dropped, names and unknown words stay. */
+/** The meanings of words of another language; stop words are dropped, names and unknown words stay. */
 export function translate(words: readonly string[], language: string, dictionary: Dictionary): Translated[] {
   const known = dictionary.words.get(language) ?? new Map<string, readonly string[]>();
   const stops = dictionary.stopWords.get(language) ?? new Set<string>();
@@ -69,7 +69,7 @@ function phraseAt(words: readonly string[], at: number, known: Words): Translate
   return undefined;
 }
 
-/** Longest match first, from left to right: how text without spaces comes apart. */
+/** Splits text without spaces from left to right by the longest match. */
 function cut(run: string, known: Words, stops: ReadonlySet<string>): Translated[] {
   const characters = [...run];
   const found: Translated[] = [];
@@ -108,7 +108,7 @@ function knownPrefixLength(
   return 0;
 }
 
-/** Also finds inflected forms: those that differ from a known word in their last letters only. */
+/** Looks up a word; also finds inflected forms, which differ from a known word in the last letters. */
 function lookUp(known: Words): LookUp {
   return (word) => {
     const exact = known.get(word);
@@ -133,7 +133,7 @@ function sharedStart(a: string, b: string): number {
   return length;
 }
 
-/** Words written together, as German and Dutch do: both halves known, with a letter or two between. */
+/** Splits a compound as in German and Dutch: two known words with up to two letters between them. */
 function compound(word: string, look: LookUp): Translated[] | undefined {
   for (let at = word.length - 3; at >= 3; at--) {
     const right = look(word.slice(at));
@@ -144,7 +144,7 @@ function compound(word: string, look: LookUp): Translated[] | undefined {
   }
   return undefined;
 }
-/** Words of other languages and the English ones tools use for them. */
+/** Words of other languages and the English words that tools use for them. */
 export type Dictionary = {
   /** By language: a word, or a phrase joined by spaces, to its English words. */
   words: Map<string, Map<string, readonly string[]>>;
@@ -178,7 +178,7 @@ export function addStopWords(line: string, { stopWords }: Dictionary): void {
   stopWords.set(language, new Set(list.map(plain)));
 }
 
-/** Without accents, since people leave them out; the marks of Japanese and Korean are letters. */
+/** Removes accents, which are often omitted; Japanese and Korean marks are parts of letters. */
 function plain(word: string): string {
   return word
     .toLowerCase()

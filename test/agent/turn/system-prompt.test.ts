@@ -15,7 +15,7 @@ function servers(states: Record<string, ServerView | string>): ReadonlyMap<strin
 }
 
 const SEARCH =
-  'Servers offer more tools than you were told of. ToolSearch finds them by what they do and loads them; one whose name you know can also be called at once.';
+  'Servers offer more tools than you received. ToolSearch finds them by what they do and loads them; a tool whose name you know can also be called directly.';
 const NONE = { own: '', append: '', servers: servers({}), canConnect: true, searchable: [] };
 
 test.each([
