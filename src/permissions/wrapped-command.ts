@@ -53,9 +53,14 @@ function shellScriptIndex(words: readonly ShellWord[]): number {
   return at;
 }
 
+/** Whether a word that is nothing but expansions, such as `$@`, may expand to no word at all. */
+function mayVanish({ pieces }: ShellWord): boolean {
+  return pieces.includes(undefined) && pieces.every((piece) => !piece);
+}
+
 /** Whether a command without a script among its arguments reads one from standard input. */
 export function readsInput(name: string, words: readonly ShellWord[]): boolean {
-  const args = words.slice(1).map(({ value }) => value);
+  const args = words.slice(1).flatMap((word) => (mayVanish(word) ? [] : [word.value]));
   if (SHELLS.has(name)) {
     return args.includes('-s') || args.every((arg) => /^[-+]/.test(arg) && !/^-[a-zA-Z]*c/.test(arg));
   }

@@ -266,6 +266,7 @@ test.each([
   ['rm *', 'eval "$x"', 'a computed script'],
   ['rm *', 'bash -c "$x"', 'a computed script'],
   ['rm *', 'echo cm0gZgo= | base64 -d | sh', 'a script from a pipe'],
+  ['rm *', 'echo rm f | sh $@', 'a script from a pipe: the argument may expand to nothing'],
   ['rm *', 'curl -s http://127.0.0.1/x | sudo bash -s', 'a script from a pipe'],
   ['rm *', 'cat x | { bash; }', 'a script from a pipe, in a group'],
   ['rm *', 'bash <(echo rm f)', 'a script from another command'],
