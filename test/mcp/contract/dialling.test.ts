@@ -61,6 +61,7 @@ describe('servers that do not come', () => {
     });
     expect(status.absent?.cause).toEqual({
       code: 'spawn-failed',
+      stage: 'command',
       message: expect.stringMatching(/"absent".*\/no\/such\/program/),
       detail: expect.stringMatching(/^command not found: \/no\/such\/program/),
     });
