@@ -1,13 +1,13 @@
 import type { ServerStatus } from '../src/entry/host.ts';
 
-/** A faulty server as a contender is told of it. */
+/** A faulty server, as passed to a contender. */
 export type Target =
   | {
       kind: 'stdio';
       command: string;
       args: readonly string[];
       env: Readonly<Record<string, string>>;
-      /** What it says of its tools may be believed. */
+      /** Whether the annotations of its tools are trusted. */
       isTrusted?: boolean;
     }
   | {
@@ -18,37 +18,37 @@ export type Target =
       headersHelper?: string;
     };
 
-/** Limits every contender gets alike, in milliseconds. */
+/** Limits for every contender, in milliseconds. */
 export type Limits = { connectMs: number };
 
 export type CallOptions = {
   signal?: AbortSignal;
-  /** The longest silence if `onProgress` is given, the longest time in all if not. */
+  /** The time between messages if `onProgress` is given, else the total time. */
   timeoutMs?: number;
   onProgress?: () => void;
 };
 
-/** What of a tool's result the judges look at. */
+/** The parts of a tool result that are checked. */
 export type Result = {
   content?: readonly { type: string; text?: string }[];
   structuredContent?: unknown;
   isError?: boolean;
 };
 
-/** One client at work, as its user drives it; several servers at once, by name. */
+/** One client with several servers, by name. */
 export type Session = {
   /** Resolves once the server is connected and its tools are listed; rejects with why it is not. */
   ready(server: string): Promise<void>;
-  /** The names of its tools, as they are now. */
+  /** The current names of its tools. */
   tools(server: string): Promise<string[]>;
   call(server: string, tool: string, args?: Record<string, unknown>, options?: CallOptions): Promise<Result>;
-  /** How each server is, where the client can tell. */
+  /** The status of each server, if the client has one. */
   status?(): Record<string, ServerStatus>;
   close(): Promise<void>;
 };
 
-/** A client that is put before faulty servers. */
+/** A client under test. */
 export type Contender = {
-  /** Begins to connect to all of them; nothing here waits or throws. */
+  /** Starts connecting to all of them; does not wait and does not throw. */
   open(targets: Readonly<Record<string, Target>>, limits: Limits): Session;
 };

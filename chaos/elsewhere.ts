@@ -1,4 +1,4 @@
-// A program that opens what it is told and then waits to be killed: node elsewhere.ts CONTENDER TARGETS
+// Opens the given targets and waits to be killed: node elsewhere.ts CONTENDER TARGETS
 import type { Target } from './contender.ts';
 import { CONTENDERS, type ContenderName } from './contenders/table.ts';
 

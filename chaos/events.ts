@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Failed } from './judge.ts';
 import { PATIENCE } from './patience.ts';
 
-/** One thing a server process told of itself. */
+/** One event that a server process recorded. */
 export type Told = { event: string; pid: number; data?: unknown };
 
-/** What server processes write down, across all the processes a client starts of one server. */
+/** Events of all processes of one server, across restarts. */
 export class Events {
   readonly #file: string;
 
@@ -36,7 +36,7 @@ export class Events {
     }
   }
 
-  /** Every process that belongs to a server, its helpers included. */
+  /** Every process of a server, including its helpers. */
   pids(): number[] {
     return this.all('started').map(({ pid }) => pid);
   }
@@ -45,7 +45,7 @@ export class Events {
     return this.pids().filter(isAlive);
   }
 
-  /** Waits until none is left; gives how many are. */
+  /** Waits until none is left; returns the number of remaining ones. */
   async left(withinMs: number): Promise<number> {
     const until = performance.now() + withinMs * PATIENCE;
     while (this.alive().length > 0 && performance.now() < until) await sleep(20);
@@ -64,7 +64,7 @@ function isAlive(pid: number): boolean {
 
 function readLines(file: string): string[] {
   try {
-    // The last line may be half written.
+    // The last line may be incomplete.
     return readFileSync(file, 'utf8').split('\n').slice(0, -1);
   } catch {
     return [];

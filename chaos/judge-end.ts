@@ -1,7 +1,7 @@
 import { type Outcome, short } from './judge.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Whatever the fault was: close() ends, does not fail, and no process of a server outlives it. `left` counts those that do. */
+/** After every fault close() must succeed, and no server process may outlive it. `left` counts the remaining ones. */
 export async function judgeEnd(
   verdict: Verdict,
   closing: Outcome<unknown>,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Result } from './contender.ts';
 import { PATIENCE } from './patience.ts';
 
-/** What a fault's user may expect did not hold; the message is what the report says. */
+/** A statement did not hold; the message is shown in the report. */
 export class Failed extends Error {
   override readonly name = 'Failed';
 }
@@ -11,13 +11,13 @@ export function check(holds: boolean, otherwise: string): void {
   if (!holds) throw new Failed(otherwise);
 }
 
-/** What came of a promise, and after how long. */
+/** The outcome of a promise, and the time it took. */
 export type Outcome<T> =
   | { kind: 'answered'; value: T; ms: number }
   | { kind: 'rejected'; reason: string; ms: number }
   | { kind: 'silent'; ms: number };
 
-/** Waits for a promise, but no longer than `ms` of a machine that is not busy. Never rejects. */
+/** Waits for a promise for at most `ms`, extended on a busy machine. Never rejects. */
 export async function outcome<T>(ms: number, promise: Promise<T>): Promise<Outcome<T>> {
   const since = performance.now();
   const took = () => Math.round(performance.now() - since);
@@ -35,7 +35,7 @@ export async function outcome<T>(ms: number, promise: Promise<T>): Promise<Outco
   return first;
 }
 
-/** The value; what is not there in time, or fails, fails the play. */
+/** The value; a rejection or a timeout fails the fault. */
 export async function answers<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
   const came = await outcome(ms, promise);
   if (came.kind === 'answered') return came.value;
@@ -44,7 +44,7 @@ export async function answers<T>(ms: number, what: string, promise: Promise<T>):
   );
 }
 
-/** The reason it rejects for, which has to match; the longest time it may take is part of the judgement. */
+/** The reason of the rejection, which has to match and to come in time. */
 export async function rejects(
   ms: number,
   what: string,
@@ -58,7 +58,7 @@ export async function rejects(
   return came.reason;
 }
 
-/** Tries again and again until it works; gives the value. */
+/** Retries until it succeeds; returns the value. */
 export async function eventually<T>(ms: number, what: string, attempt: () => Promise<T>): Promise<T> {
   const until = performance.now() + ms * PATIENCE;
   for (;;) {
@@ -75,14 +75,14 @@ export async function eventually<T>(ms: number, what: string, attempt: () => Pro
 
 const RETRY_MS = 100;
 
-/** The text of a result; a result that says it failed is not one. */
+/** The text of a result; a result with `isError` fails. */
 export function textOf(result: Result): string {
   const text = (result.content ?? []).map((block) => block.text ?? '').join('');
   if (result.isError) throw new Failed(`the tool failed: ${short(text)}`);
   return text;
 }
 
-/** All a person would read of a failure: its message and those of its causes. */
+/** The message of a failure and of its causes. */
 export function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   const deeper = cause.cause === undefined ? '' : reasonOf(cause.cause);

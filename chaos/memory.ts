@@ -1,10 +1,10 @@
-/** Watches how much memory this process takes above what it had. */
+/** Measures the growth of this process's memory. */
 export class Memory implements Disposable {
   readonly #before = process.memoryUsage.rss();
   #peak = this.#before;
   readonly #timer = setInterval(() => this.#look(), 20);
 
-  /** The most it has grown by so far, in MiB. */
+  /** The maximum growth so far, in MiB. */
   get grownMib(): number {
     this.#look();
     return Math.round((this.#peak - this.#before) / (1 << 20));

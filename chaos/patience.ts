@@ -1,13 +1,13 @@
-/** How long a process takes to load its program, from the compile cache, where nothing else is going on, in milliseconds. */
+/** Time to load a program from the compile cache on an idle machine, in milliseconds. */
 const USUAL_MS = 150;
 
 /**
- * How much longer than usual things take on a machine where loading a program took so long. Twice at most: a call that
- * should end at once must not get the time to end at its own limit.
+ * The factor for time limits on a machine where loading took this long. At most 2: a call that should end at once must not
+ * get enough time to end at its own limit.
  */
 export function patienceFor(loadedAfterMs: number): number {
   return Math.min(Math.max(loadedAfterMs / USUAL_MS, 1), 2);
 }
 
-/** By how much the judges of this process stretch their limits, for every client alike: a busy machine is nobody's fault. */
+/** The factor for the limits of this process, the same for every client. */
 export const PATIENCE: number = patienceFor(performance.now());

@@ -3,7 +3,7 @@ import type { Row, Verdict } from './verdict.ts';
 const COLUMNS = ['ours', 'sdk', 'aiSdk'] as const;
 const HEADINGS = { ours: 'ours', sdk: '@modelcontextprotocol/client', aiSdk: '@ai-sdk/mcp' } as const;
 
-/** The rows for people's eyes: a line each, with a note on whoever failed, else on us. */
+/** The report as text: one line per fault, with the note of a client that failed, else ours. */
 export function formatReport(rows: readonly Row[]): string {
   const columns = COLUMNS.filter((column) => rows.some((row) => verdictOf(row, column)));
   const width = Math.max(...rows.map(({ name }) => name.length), 0);

@@ -11,7 +11,7 @@ const TRIAL = fileURLToPath(new URL('trial.ts', import.meta.url));
 
 export type Trial = { fault: string; contender: ContenderName; isQuick: boolean; limitMs: number };
 
-/** Plays one fault with one client in a process of its own, and ends whatever it leaves behind. */
+/** Runs one fault with one client in a separate process, and ends remaining processes. */
 export async function runTrial({ fault, contender, isQuick, limitMs }: Trial): Promise<Verdict> {
   const directory = mkdtempSync(join(tmpdir(), 'toolplane-chaos-'));
   const child = fork(TRIAL, [fault, contender, directory, ...(isQuick ? ['--quick'] : [])], {
@@ -24,7 +24,7 @@ export async function runTrial({ fault, contender, isQuick, limitMs }: Trial): P
     lastWords = `${lastWords}${chunk}`.slice(-300);
   });
   const { promise, resolve } = Promise.withResolvers<Verdict>();
-  const giveUp = () => resolve({ pass: false, note: 'no end in sight' });
+  const giveUp = () => resolve({ pass: false, note: 'the trial did not end in time' });
   let timer = setTimeout(giveUp, limitMs);
   child.on('message', (message: TrialMessage) => {
     if ('verdict' in message) return resolve(message.verdict);
@@ -44,7 +44,7 @@ export async function runTrial({ fault, contender, isQuick, limitMs }: Trial): P
   }
 }
 
-/** Waits a moment for it to go by itself. */
+/** Gives the process a moment to exit by itself. */
 async function ended(child: ReturnType<typeof fork>): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -58,11 +58,11 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It went by itself.
+    // It has exited by itself.
   }
 }
 
-/** Nothing of this machine but where programs are, and the compile cache that all trials share. */
+/** A minimal environment: the path, and the compile cache that all trials share. */
 function environment(home: string): NodeJS.ProcessEnv {
   const path = [dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter);
   return { PATH: path, HOME: home, TMPDIR: home, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };

@@ -37,7 +37,7 @@ if (rows.some((row) => !row.pass)) process.exitCode = 1;
 function chosen(only: readonly string[] | undefined): [string, Fault][] {
   const unknown = (only ?? []).filter((name) => !Object.hasOwn(FAULTS, name));
   if (unknown.length > 0) {
-    say(`no fault ${unknown.join(', ')}; there are ${Object.keys(FAULTS).join(', ')}`);
+    say(`unknown fault ${unknown.join(', ')}; available: ${Object.keys(FAULTS).join(', ')}`);
     process.exit(2);
   }
   return Object.entries(FAULTS).filter(([name]) => only === undefined || only.includes(name));

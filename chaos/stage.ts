@@ -16,11 +16,11 @@ type Setting = {
   contender: Contender;
   directory: string;
   isQuick: boolean;
-  /** Owns whatever the play opens. */
+  /** Owns everything that the fault opens. */
   scope: Scope;
 };
 
-/** The stage, and the clients on it that are not closed. */
+/** The stage, and its clients that are not closed. */
 export function setStage({ name, contender, directory, isQuick, scope }: Setting): {
   stage: Stage;
   opened: ReadonlySet<Session>;

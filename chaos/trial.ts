@@ -1,4 +1,4 @@
-// One client before one fault, in a process of its own: node trial.ts FAULT CONTENDER DIRECTORY [--quick]
+// Runs one client with one fault in its own process: node trial.ts FAULT CONTENDER DIRECTORY [--quick]
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Scope } from '../src/base/async/scope.ts';
 import type { ServerStatus } from '../src/entry/host.ts';
@@ -15,7 +15,7 @@ import type { TrialMessage, Verdict } from './verdict.ts';
 
 const [faultName = '', contenderName = '', directory = '', quick] = process.argv.slice(2);
 
-// What a client throws at nobody would end its user's program.
+// An unhandled rejection would end the user's program.
 process.on('uncaughtException', (cause) =>
   tell({ pass: false, note: `uncaught: ${short(reasonOf(cause))}` }),
 );
@@ -44,7 +44,7 @@ async function play(fault: Fault, stage: Stage, opened: ReadonlySet<Session>): P
   }
 }
 
-/** What a client that can tell says of each broken server; words that do not suffice fail the play. */
+/** What `status()` says about each broken server, if the client has it; an insufficient explanation fails the fault. */
 async function explain({ status }: Session, remains: readonly string[]): Promise<string[]> {
   if (!status) return [];
   const told = (server: string, now: ServerStatus | undefined) => {
@@ -52,7 +52,7 @@ async function explain({ status }: Session, remains: readonly string[]): Promise
     check(lack === undefined, lack ?? '');
     return `${now?.state}: ${now?.cause?.message}`;
   };
-  // A server that comes and goes may be there just now.
+  // A flapping server may be connected at this moment.
   const words = remains.map((server) =>
     eventually(3_000, 'status()', async () => told(server, status()[server])),
   );

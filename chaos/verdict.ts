@@ -1,12 +1,12 @@
-/** What came of one client before one fault. */
+/** The outcome of one client with one fault. */
 export type Verdict = {
   pass: boolean;
-  /** What a person would want to know of it, in a line; may be empty. */
+  /** A one-line note; may be empty. */
   note: string;
 };
 
-/** What a trial tells its runner: first how much longer than usual it may take, then what came of it. */
+/** Messages of a trial to its runner: first the factor for its time limit, then its outcome. */
 export type TrialMessage = { patience: number } | { verdict: Verdict };
 
-/** One line of the report: our own verdict, and those of the others if they took part. */
+/** One row of the report: our outcome, and those of the other clients if they were run. */
 export type Row = { name: string } & Verdict & { sdk?: Verdict; aiSdk?: Verdict };

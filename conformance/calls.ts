@@ -1,19 +1,19 @@
 import type { HostTool } from 'toolplane/host';
 
-/** One tool call a scenario needs. */
+/** One tool call of a scenario. */
 export type Call = { name: string; arguments: Record<string, unknown> };
 
-/** What the suite tells the client beside the URL, in `MCP_CONFORMANCE_CONTEXT`. */
+/** The context that the suite passes in `MCP_CONFORMANCE_CONTEXT`. */
 export type Context = { toolCalls?: readonly Call[] };
 
 type Choose = (tools: readonly HostTool[], context: Context) => readonly Call[];
 
-/** The calls a scenario expects once the tools are listed; those that are not here expect none. */
+/** The calls that a scenario expects after listing the tools; other scenarios expect none. */
 export function callsOf(scenario: string, tools: readonly HostTool[], context: Context): readonly Call[] {
   return CALLS[scenario]?.(tools, context) ?? [];
 }
 
-/** Calls every tool the host shows, with a value for each property of its schema. */
+/** Calls every listed tool, with a sample value for each property of its schema. */
 const everyTool: Choose = (tools) =>
   tools.map(({ name, inputSchema }) => ({ name, arguments: sampleOf(inputSchema) }));
 

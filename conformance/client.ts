@@ -1,5 +1,5 @@
-// The client under test: one host with the scenario's server, told by the suite as the last argument. Prints DONE once
-// everything went as it should; any other end is a failure of the scenario.
+// The client under test: a host with the scenario's server, whose URL is the last argument. Prints DONE on success; any
+// other end fails the scenario.
 import { createHost } from 'toolplane/host';
 import { callsOf } from './calls.ts';
 
@@ -7,14 +7,14 @@ const { MCP_CONFORMANCE_SCENARIO: scenario = '', MCP_CONFORMANCE_CONTEXT: contex
 const url = process.argv.at(-1) ?? '';
 
 await using host = createHost({
-  // Which protocol the server speaks is for the host to find out.
+  // The host detects the protocol version.
   mcpServers: { suite: { type: 'http', url } },
-  // Takes a form as it is: the host fills in what the form says by default.
+  // Accepts each form as it is: the host fills in the defaults.
   handlers: { elicitation: async () => ({ action: 'accept', content: {} }) },
 });
 await host.ready({ servers: ['suite'] });
 const calls = callsOf(scenario, await host.listTools(), JSON.parse(context));
-// All at once: what belongs to one call must not get into another. One that fails must not cost the others.
+// Concurrent calls must not affect each other, and one that fails must not affect the others.
 const made = await Promise.allSettled(calls.map((call) => host.callTool('suite', call.name, call.arguments)));
 const failures = made.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
 if (failures.length > 0) throw failures[0];

@@ -1,6 +1,6 @@
 import { AUTHORIZATION } from './sets.ts';
 
-/** One check of a scenario, as the suite writes it down. */
+/** One check of a scenario, as written by the suite. */
 export type Check = {
   id: string;
   name?: string;
@@ -9,7 +9,7 @@ export type Check = {
   description?: string;
 };
 
-/** One scenario as the suite ran it; without checks the suite itself could not run it. */
+/** One scenario as the suite ran it; without checks the suite could not run it. */
 export type Outcome = {
   scenario: string;
   checks: readonly Check[] | undefined;
@@ -17,13 +17,13 @@ export type Outcome = {
   stderr: string;
 };
 
-/** How one scenario of one set fared. `pass` is null where nothing was judged; `note` then says why. */
+/** The result of one scenario of one set. `pass` is null if nothing was scored; `note` then has the reason. */
 export type Row = { name: string; pass: boolean | null; note: string };
 
-/** A row and how many of the scenario's checks succeeded. */
+/** A row, and the number of successful checks. */
 export type Judged = Row & { checks: number };
 
-/** A scenario passes with at least one check, none of which failed or warned, and a client that came to its end. */
+/** A scenario passes with at least one check, no failure or warning, and a client that finished. */
 export function judge(set: string, { scenario, checks, stdout, stderr }: Outcome): Judged {
   const name = `${set} ${scenario}`;
   if (scenario.startsWith(AUTHORIZATION)) {
@@ -59,15 +59,13 @@ function sayCheck({ id, name = id, errorMessage, description }: Check): string {
   return `${label}: ${(errorMessage ?? description ?? 'no reason given').split('\n')[0]}`;
 }
 
-/** As many faults of a scenario are told one by one. */
+/** Maximum number of failures listed per scenario. */
 const TOLD = 4;
 
-/** What the client said last, which is the message of the error that ended it. */
+/** The last output of the client, which is the message of its error. */
 function lastWords(stderr: string): string {
   const lines = stderr.split('\n').map((line) => line.trim());
   return (
-    lines.find((line) => /^\w*Error\b/.test(line)) ??
-    lines.findLast((line) => line !== '') ??
-    'it said nothing'
+    lines.find((line) => /^\w*Error\b/.test(line)) ?? lines.findLast((line) => line !== '') ?? 'no output'
   );
 }

@@ -15,7 +15,7 @@ process.exitCode = await main();
 async function main(): Promise<number> {
   const sets = Object.entries(SETS).filter(([set]) => flags.only === undefined || set === flags.only);
   if (sets.length === 0) {
-    say(`no set "${flags.only}"; there are ${Object.keys(SETS).join(', ')}`);
+    say(`unknown set "${flags.only}"; available: ${Object.keys(SETS).join(', ')}`);
     return 2;
   }
   if (!installPeers()) return 1;

@@ -10,10 +10,10 @@ import { AUTHORIZATION } from './sets.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const SUITE = join(HERE, '../interop/node_modules/@modelcontextprotocol/conformance/dist/index.js');
-/** Longest one scenario may take, in milliseconds. */
+/** Time limit of one scenario, in milliseconds. */
 const TIMEOUT_MS = 60_000;
 
-/** Runs one set of client scenarios as the suite itself does, all in parallel, and reads what it wrote down. */
+/** Runs one set of client scenarios in parallel and reads the results that the suite writes. */
 export async function runSet(flags: readonly string[]): Promise<Outcome[]> {
   const home = mkdtempSync(join(tmpdir(), 'toolplane-conformance-'));
   try {
@@ -33,14 +33,14 @@ export async function runSet(flags: readonly string[]): Promise<Outcome[]> {
     const gone = once(child, 'exit');
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), gone]);
     const scenarios = readSummary(stdout);
-    if (!scenarios) throw new Error(`the suite came to no summary\n${stdout}${stderr.slice(-2000)}`);
+    if (!scenarios) throw new Error(`the suite printed no summary\n${stdout}${stderr.slice(-2000)}`);
     return scenarios.map((scenario) => readOutcome(out, scenario));
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
 }
 
-/** The scenarios the suite says it ran; undefined unless they are as many as it announced. */
+/** The scenarios that the suite ran; undefined unless their number matches the announced one. */
 export function readSummary(stdout: string): string[] | undefined {
   const announced = Number(/\((\d+) scenarios\) in parallel/.exec(stdout)?.[1]);
   const [, summary = ''] = stdout.split('=== SUITE SUMMARY ===');
@@ -67,7 +67,7 @@ function readOutcome(out: string, scenario: string): Outcome {
   };
 }
 
-/** The suite hands this to a shell, with the URL after it. What is not judged is not worth a process of Node.js. */
+/** The suite runs this in a shell, with the URL appended. Scenarios that are not scored exit without starting Node.js. */
 function clientCommand(): string {
   const client = [process.execPath, '--conditions=toolplane-source', join(HERE, 'client.ts')];
   return `case $MCP_CONFORMANCE_SCENARIO in ${AUTHORIZATION}*) exit;; esac; ${client.map(quote).join(' ')}`;

@@ -1,12 +1,12 @@
 import type { Contender, Limits, Result, Target } from '../contender.ts';
 import { eachByItself, type Link } from './each-by-itself.ts';
 
-/** `@ai-sdk/mcp`, with the transports it brings along. */
+/** `@ai-sdk/mcp` with its own transports. */
 export const aiSdk: Contender = {
   open: (targets, limits) => eachByItself(targets, (target, signal) => connect(target, limits, signal)),
 };
 
-/** The part of the library that is driven here; it lives among the peers, not among our own dependencies. */
+/** The part of the library that is used; it is installed in `interop/`, not among our dependencies. */
 type Library = {
   createMCPClient(config: {
     transport: unknown;
@@ -46,7 +46,7 @@ async function connect(target: Target, { connectMs }: Limits, signal: AbortSigna
     throw cause;
   }
   return {
-    // As `tools()` of the library does, which takes no limit.
+    // Like `tools()` of the library, which has no limit.
     async tools() {
       const names: string[] = [];
       let cursor: string | undefined;
@@ -69,7 +69,7 @@ async function connect(target: Target, { connectMs }: Limits, signal: AbortSigna
 }
 
 async function dial(target: Target): Promise<unknown> {
-  if (target.kind === 'ws') throw new Error('it has no WebSocket transport');
+  if (target.kind === 'ws') throw new Error('no WebSocket transport');
   if (target.kind !== 'stdio') return { type: target.kind, url: target.url, headers: { ...target.headers } };
   const { StdioMCPTransport } = (await import(new URL('mcp-stdio/index.js', PACKAGE).href)) as StdioLibrary;
   const { command, args, env } = target;

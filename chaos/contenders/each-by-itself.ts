@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { CallOptions, Result, Session, Target } from '../contender.ts';
 
-/** One connection of a library that knows only one server at a time. */
+/** One connection of a library that handles a single server. */
 export type Link = {
   tools(): Promise<string[]>;
   call(tool: string, args: Record<string, unknown>, options: CallOptions): Promise<Result>;
@@ -10,8 +10,8 @@ export type Link = {
 };
 
 /**
- * What a careful programmer writes around such a library: all servers are connected at once, each one's failure is kept
- * for whoever asks for it, and closing ends what is still being connected.
+ * What a careful programmer writes around such a library: all servers are connected concurrently, each failure is kept for
+ * the calls of that server, and closing also ends pending connections.
  */
 export function eachByItself(
   targets: Readonly<Record<string, Target>>,
@@ -38,7 +38,7 @@ export function eachByItself(
   };
 }
 
-/** What a helper prints is asked for once, before the server is connected. */
+/** The headers of a helper are requested once, before connecting. */
 async function withHeaders(target: Target): Promise<Target> {
   if (target.kind === 'stdio' || target.headersHelper === undefined) return target;
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', target.headersHelper]);

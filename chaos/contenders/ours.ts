@@ -1,7 +1,7 @@
 import { createHost, type HostServerEntry } from '../../src/entry/host.ts';
 import type { Contender, Result, Target } from '../contender.ts';
 
-/** Our own host, as its users make it; only the waits are shorter than a person would set them. */
+/** Toolplane's host with default options, apart from shorter time limits. */
 export const ours: Contender = {
   open(targets, { connectMs }) {
     const host = createHost({

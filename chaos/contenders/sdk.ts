@@ -3,13 +3,13 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Contender, Limits, Result, Target } from '../contender.ts';
 import { eachByItself, type Link } from './each-by-itself.ts';
 
-/** The official client by itself, both eras, with stderr kept for whoever wants to know why. */
+/** The official client alone, with both protocol eras and captured stderr. */
 export const sdk: Contender = {
   open: (targets, limits) => eachByItself(targets, (target, signal) => connect(target, limits, signal)),
 };
 
 async function connect(target: Target, { connectMs }: Limits, signal: AbortSignal): Promise<Link> {
-  // Silence means an old server on stdio, and a dead one on the network.
+  // On stdio no response to the probe means a legacy server, on the network a dead one.
   const probeMs = target.kind === 'stdio' ? Math.min(2_000, connectMs) : connectMs;
   const client = new Client(
     { name: 'chaos', version: '1.0.0' },
@@ -55,5 +55,5 @@ function dial(target: Target) {
   const options = { requestInit: { headers: { ...target.headers } } };
   if (target.kind === 'http') return new StreamableHTTPClientTransport(new URL(target.url), options);
   if (target.kind === 'sse') return new SSEClientTransport(new URL(target.url), options);
-  throw new Error('it has no WebSocket transport');
+  throw new Error('no WebSocket transport');
 }

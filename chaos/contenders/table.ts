@@ -1,6 +1,6 @@
 import type { Contender } from '../contender.ts';
 
-/** Who is put before the faults; each is loaded only where it plays. */
+/** The clients under test; each is loaded only in its own trials. */
 export const CONTENDERS = {
   ours: async () => (await import('./ours.ts')).ours,
   sdk: async () => (await import('./sdk.ts')).sdk,

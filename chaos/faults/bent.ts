@@ -4,7 +4,7 @@ import type { Stage } from '../fault.ts';
 import { answers, check, eventually, textOf } from '../judge.ts';
 import { HttpServer } from '../servers/http-server.ts';
 
-/** A client that is connected to a server which is sound but for its tool `bent`; `calls` counts how often that ran. */
+/** A client connected to a server that works except for its tool `bent`; `calls` counts the runs of that tool. */
 export async function bent(
   stage: Stage,
   answer: (response: ServerResponse, id: unknown) => void,
@@ -23,7 +23,7 @@ export async function bent(
   return { server, session, calls };
 }
 
-/** Calls of another tool work, if not at once then soon. */
+/** Calls of another tool work, at once or soon. */
 export async function worksAgain(session: Session, withinMs = 6_000): Promise<void> {
   const said = await eventually(withinMs, 'calling again', async () =>
     textOf(await session.call('a', 'echo', { text: 'hi' }, { timeoutMs: 2_000 })),

@@ -5,10 +5,10 @@ import { answers, check, outcome, rejects, textOf } from '../judge.ts';
 
 const TIME = /time|limit|took|long|answer/i;
 
-/** What goes wrong during calls. */
+/** Faults during calls. */
 export const call: Faults = {
   'hang-at-call': {
-    holds: 'the limit of the call ends it; the connection stays as it is and the next call works',
+    holds: 'the timeout of the call ends it; the connection stays open and the next call works',
     async play(stage) {
       const session = await opened(stage, 'hang-at-call');
       const processes = stage.events.count('started');
@@ -24,7 +24,7 @@ export const call: Faults = {
     },
   },
   'answer-after-timeout': {
-    holds: 'an answer that comes after the limit is dropped, and taken for no other',
+    holds: 'a response that arrives after the timeout is dropped and does not answer another call',
     async play(stage) {
       const session = await opened(stage, 'late');
       await rejects(1_500, 'the call', session.call('a', 'late', { ms: 700 }, { timeoutMs: 200 }), TIME);
@@ -34,7 +34,7 @@ export const call: Faults = {
     },
   },
   abort: {
-    holds: 'the call rejects at once, and the server hears that it is cancelled',
+    holds: 'the call rejects at once, and the server is told that it was cancelled',
     async play(stage) {
       const session = await opened(stage, 'hang-at-call');
       const abort = new AbortController();
@@ -49,7 +49,7 @@ export const call: Faults = {
     },
   },
   'abort-before-answer': {
-    holds: 'an answer that comes after the call was aborted is dropped, and taken for no other',
+    holds: 'a response that arrives after the call was aborted is dropped and does not answer another call',
     async play(stage) {
       const session = await opened(stage, 'late');
       const abort = new AbortController();
@@ -64,7 +64,7 @@ export const call: Faults = {
     },
   },
   'aborted-before-sent': {
-    holds: 'a call whose signal is aborted already rejects and is never sent',
+    holds: 'a call whose signal is already aborted rejects and is never sent',
     async play(stage) {
       const session = await opened(stage, 'hang-at-call');
       const options = { signal: AbortSignal.abort(), timeoutMs: 5_000 };
@@ -75,7 +75,7 @@ export const call: Faults = {
     },
   },
   'progress-extends': {
-    holds: 'a call that reports progress may take longer than the limit of its silence',
+    holds: 'a call that reports progress may take longer than its idle timeout',
     async play(stage) {
       const session = await opened(stage, 'progress-extends');
       let progress = 0;
@@ -99,7 +99,7 @@ export const call: Faults = {
   'answer-without-result': malformed(['nothing', 'null', 'bad-error'], 'an answer that holds no result'),
   'result-of-wrong-shape': malformed(['bad-content'], 'a result that is none'),
   'deep-json': {
-    holds: 'a result nested 50,000 deep ends its own call, answered or refused, and nothing else',
+    holds: 'a result nested 50,000 levels deep settles its own call and affects nothing else',
     async play(stage) {
       const session = await opened(stage, 'malformed-answers');
       const came = await outcome(4_000, session.call('a', 'deep', {}, { timeoutMs: 3_000 }));
@@ -109,7 +109,7 @@ export const call: Faults = {
     },
   },
   'server-pings': {
-    holds: 'a server that asks whether we are there is answered',
+    holds: 'a ping of the server is answered',
     async play(stage) {
       const session = await opened(stage, 'asks-for-ping');
       const ask = session.call('a', 'ask', {}, { timeoutMs: 2_500 });
@@ -119,7 +119,7 @@ export const call: Faults = {
     },
   },
   'sampling-without-handler': {
-    holds: 'a server that asks for what nobody offers is refused by an error, at once',
+    holds: 'a request of the server for an unsupported method gets an error at once',
     async play(stage) {
       const session = await opened(stage, 'asks-for-sampling');
       const said = textOf(
@@ -131,7 +131,7 @@ export const call: Faults = {
     },
   },
   'call-may-have-run': {
-    holds: 'a call that was lost midway is not made again by itself',
+    holds: 'a call that was lost midway is not repeated automatically',
     async play(stage) {
       const session = await opened(stage, 'dies-after-running');
       const reason = await rejects(3_000, 'the call', session.call('a', 'pay', {}, { timeoutMs: 10_000 }));
@@ -153,7 +153,7 @@ export const call: Faults = {
     },
   },
   'prototype-pollution-args': {
-    holds: '"__proto__" in arguments and results changes no other object',
+    holds: '"__proto__" in arguments and results does not change other objects',
     async play(stage) {
       const session = await opened(stage, 'prototype-pollution');
       const args = JSON.parse('{"__proto__":{"polluted":true},"constructor":1,"a":1}') as Record<
@@ -176,7 +176,7 @@ export const call: Faults = {
   },
 };
 
-/** Calls that are answered with something that is no answer. */
+/** Calls that get a malformed response. */
 function malformed(tools: readonly string[], what: string): Fault {
   return {
     holds: `${what} rejects its call at once; the next one works`,

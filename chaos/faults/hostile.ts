@@ -5,10 +5,10 @@ import { answers, check, rejects, textOf } from '../judge.ts';
 import { Memory } from '../memory.ts';
 import { WsServer } from '../servers/ws-server.ts';
 
-/** What servers send that could end the program of their client, or fill its memory. */
+/** Messages that could crash a client or exhaust its memory. */
 export const hostile: Faults = {
   'deep-noise': {
-    holds: 'lines nested 400,000 deep that are no messages are passed over',
+    holds: 'lines nested 400,000 levels deep that are not messages are skipped',
     async play(stage) {
       const session = stage.open({ a: stage.stdio('deep-noise') });
       await answers(6_000, 'connecting', session.ready('a'));
@@ -64,11 +64,11 @@ export const hostile: Faults = {
   },
 };
 
-/** Becomes neither a number nor a text. */
+/** A value that converts neither to a number nor to a string. */
 const ODD = '{"toString":1,"valueOf":1}';
 const DONE = '{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"done"}]}}';
 
-/** What is said before an answer that is as it should be. */
+/** Messages sent before a valid response. */
 const ASIDES: readonly string[] = [
   ...[ODD, '{}', '[]', 'true', 'null', '1e999', '"no such"'].flatMap((odd) => [
     `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${odd},"progress":1}}`,
@@ -85,7 +85,7 @@ const ASIDES: readonly string[] = [
   ]),
 ];
 
-/** Refusals whose words are none. */
+/** Malformed error responses. */
 const REFUSALS: readonly string[] = [
   `{"jsonrpc":"2.0","id":$ID,"error":{"code":1,"message":${ODD}}}`,
   `{"jsonrpc":"2.0","id":$ID,"error":{"code":${ODD},"message":"it is refused","data":${ODD}}}`,

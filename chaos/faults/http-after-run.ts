@@ -3,10 +3,10 @@ import type { Fault, Faults } from '../fault.ts';
 import { answers, check, rejects, textOf } from '../judge.ts';
 import { bent, worksAgain } from './bent.ts';
 
-/** Prints other headers each time. */
+/** Prints different headers each time. */
 const HELPER = `echo '{"x-made-at":"'$(date +%s%N)'"}'`;
 
-/** HTTP servers whose tool has run when the answer reads as if it had not. */
+/** HTTP servers whose tool ran although the response suggests otherwise. */
 export const httpAfterRun: Faults = {
   'status-400-after-run': afterRun(400, 'the date in "when" is in the past'),
   'status-404-after-run': afterRun(404, 'no such order'),
@@ -16,10 +16,10 @@ export const httpAfterRun: Faults = {
 
 const CALLS = 3;
 
-/** Several such calls, for one that tears the connection down may be hidden by the next connection. */
+/** Several calls, since a reconnect could hide a call that closed the connection. */
 function afterRun(status: number, words: string, more: { headersHelper?: string } = {}): Fault {
   return {
-    holds: `a call that has run and is answered ${status} rejects and is not made again; others and the connection live on`,
+    holds: `a call that ran and got ${status} rejects and is not repeated; other calls and the connection are unaffected`,
     async play(stage) {
       const { server, session, calls } = await bent(
         stage,
@@ -35,7 +35,7 @@ function afterRun(status: number, words: string, more: { headersHelper?: string 
         const pay = session.call('a', 'bent', {}, { timeoutMs: 10_000 });
         reason = await rejects(4_000, `call ${call}`, pay);
         check(calls() === call, `${call} calls ran ${calls()} times`);
-        // A server that is away three times in a row may be given up.
+        // A server that fails three times in a row may be reconnected.
         if (status >= 500) await worksAgain(session, 2_000);
       }
       const said = textOf(await answers(4_000, 'the call beside it', neighbour));

@@ -6,7 +6,7 @@ import { Memory } from '../memory.ts';
 import { say } from '../servers/http-server.ts';
 import { bent, worksAgain } from './bent.ts';
 
-/** HTTP servers that answer one call as they should not. */
+/** HTTP servers that answer a call incorrectly. */
 export const httpAnswer: Faults = {
   'status-500': {
     holds: "the call rejects with the status or the server's words and is not made twice; the next one works",
@@ -34,7 +34,7 @@ export const httpAnswer: Faults = {
     },
   },
   'call-may-have-run-http': {
-    holds: 'a call whose connection breaks without an answer rejects at once and is not made again by itself',
+    holds: 'a call whose connection breaks without a response rejects at once and is not repeated',
     async play(stage) {
       const { session, calls } = await bent(stage, (response) => response.destroy());
       const reason = await rejects(4_000, 'the call', session.call('a', 'bent', {}, TEN));
@@ -45,7 +45,7 @@ export const httpAnswer: Faults = {
     },
   },
   'empty-200': {
-    holds: 'an answer with nothing in it rejects the call at once; the next one works',
+    holds: 'an empty response rejects the call at once; the next one works',
     async play(stage) {
       const { session } = await bent(stage, (response) => {
         response.writeHead(200, { 'content-type': 'application/json' }).end();
@@ -56,7 +56,7 @@ export const httpAnswer: Faults = {
     },
   },
   'slow-loris': {
-    holds: 'an answer that dribbles without end is cut off at the limit of the call; the next one works',
+    holds: 'an endless slow response is cut off at the timeout of the call; the next one works',
     async play(stage) {
       const { session } = await bent(stage, (response) => {
         response.writeHead(200, { 'content-type': 'application/json' });
@@ -87,7 +87,7 @@ export const httpAnswer: Faults = {
     },
   },
   'abort-http': {
-    holds: 'the call rejects at once, and the server hears of it by a notice or by the closed connection',
+    holds: 'the call rejects at once, and the server sees a notification or a closed connection',
     async play(stage) {
       let isClosed = false;
       const { server, session, calls } = await bent(stage, (response) => {
@@ -118,7 +118,7 @@ function dribble(response: ServerResponse): void {
   response.on('close', () => clearInterval(timer));
 }
 
-/** Writes a large answer a mebibyte at a time, so that the server itself keeps none of it. */
+/** Writes a large response one mebibyte at a time, so that the server does not hold it in memory. */
 async function pour(response: ServerResponse, id: unknown, mebibytes: number): Promise<void> {
   const chunk = Buffer.alloc(1 << 20, 'x');
   response.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[{"type":"text","text":"`);

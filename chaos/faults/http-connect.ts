@@ -5,10 +5,10 @@ import { HttpServer, say } from '../servers/http-server.ts';
 
 const PAGE = '<!doctype html><html><title>Sign in</title><form action="/login"></form></html>';
 
-/** HTTP servers that cannot be connected to as they are. */
+/** HTTP servers to which no connection can be made. */
 export const httpConnect: Faults = {
   'status-401': {
-    holds: 'the reason speaks of authorization; the server is not asked again and again',
+    holds: 'the reason mentions authorization; the server is not asked repeatedly',
     remains: ['a'],
     async play(stage) {
       const server = stage.own(await HttpServer.open());
@@ -55,7 +55,7 @@ export const httpConnect: Faults = {
     },
   },
   'wrong-content-type': {
-    holds: 'a login page instead of an answer is told as such, and not asked for again and again',
+    holds: 'a login page instead of a response is reported as such, and not requested repeatedly',
     remains: ['a'],
     async play(stage) {
       const server = stage.own(await HttpServer.open());
@@ -76,7 +76,7 @@ export const httpConnect: Faults = {
     },
   },
   'slow-loris-headers': {
-    holds: 'a server whose headers dribble without end is given up within the connect limit',
+    holds: 'a server that sends endless slow headers fails within the connect timeout',
     remains: ['a'],
     async play(stage) {
       const server = stage.own(await HttpServer.open());
@@ -112,7 +112,7 @@ export const httpConnect: Faults = {
     },
   },
   'redirect-loop': {
-    holds: 'a server that redirects to itself is given up after 40 requests at most, with a reason',
+    holds: 'a server that redirects to itself fails after at most 40 requests, with a reason',
     remains: ['a'],
     async play(stage) {
       const server = stage.own(await HttpServer.open());
@@ -127,7 +127,7 @@ export const httpConnect: Faults = {
     },
   },
   'https-to-plain-http': {
-    holds: 'a server that speaks no TLS where TLS is spoken to is given up in time, and the reason says so',
+    holds: 'a server without TLS at an https URL fails in time, and the reason says so',
     remains: ['a'],
     async play(stage) {
       const server = stage.own(await HttpServer.open());
@@ -136,7 +136,7 @@ export const httpConnect: Faults = {
     },
   },
   'dead-among-many-http': {
-    holds: 'five servers that never answer keep twenty others waiting 4 s at most',
+    holds: 'five servers that never answer delay twenty others by at most 4 s',
     async play(stage) {
       const good = stage.own(await HttpServer.open());
       const bad = stage.own(await HttpServer.open());

@@ -5,10 +5,10 @@ import { answers, check, rejects, textOf } from '../judge.ts';
 import { SseServer } from '../servers/sse-server.ts';
 import { bent, worksAgain } from './bent.ts';
 
-/** HTTP servers whose answer is whole JSON and yet not the message it should be. */
+/** HTTP servers whose response is valid JSON but the wrong message. */
 export const httpMessage: Faults = {
   'unanswered-json': {
-    holds: 'a body of JSON without the answer in it rejects the call at once, and one line says so',
+    holds: 'a JSON body without the response rejects the call at once with a one-line reason',
     async play(stage) {
       let body = '';
       const { session } = await bent(stage, (response) => void json(response, body));
@@ -33,7 +33,7 @@ export const httpMessage: Faults = {
       server.intercept = ({ rpc }, response) => {
         if (rpc.method !== 'tools/call') return false;
         response.writeHead(200, { 'content-type': 'text/event-stream' });
-        // The stream stays open: its end must not be what ends the call.
+        // The stream stays open, so that its end is not what ends the call.
         response.write(`event: message\ndata: ${JSON.stringify(whole(rpc.id, 'as an event'))}\n\n`);
         return true;
       };
@@ -42,7 +42,7 @@ export const httpMessage: Faults = {
     },
   },
   'extra-members-sse': {
-    holds: 'the same over the older HTTP with server-sent events',
+    holds: 'the same over HTTP with server-sent events',
     async play(stage) {
       const server = stage.own(await SseServer.open());
       server.bend = (answer, { method }) =>

@@ -7,10 +7,10 @@ import { Cable } from '../servers/cable.ts';
 import { HttpServer, say } from '../servers/http-server.ts';
 import type { Rpc } from '../servers/rpc.ts';
 
-/** HTTP servers that go, come back, or forget who we are. */
+/** HTTP servers that disappear, return, or lose sessions. */
 export const httpSession: Faults = {
   'refused-then-up': {
-    holds: 'a server that comes up later is connected by itself',
+    holds: 'a server that starts later is connected automatically',
     async play(stage) {
       const server = stage.own(await HttpServer.open());
       await server.listening.down();
@@ -61,7 +61,7 @@ export const httpSession: Faults = {
     },
   },
   'server-restarted': {
-    holds: 'after a restart on the same port, which forgets all sessions, calls work again',
+    holds: 'after a restart on the same port, which loses all sessions, calls work again',
     async play(stage) {
       const { server, session } = await opened(stage);
       await server.listening.down();
@@ -88,7 +88,7 @@ export const httpSession: Faults = {
     },
   },
   'half-open-socket': {
-    holds: 'connections that went dead without a word end a call at its limit, and the next calls work',
+    holds: 'calls on silently dead connections end at their timeout, and the next calls work',
     async play(stage) {
       const server = stage.own(await HttpServer.open());
       const cable = stage.own(await Cable.open(server.listening.port));
@@ -101,7 +101,7 @@ export const httpSession: Faults = {
     },
   },
   'get-stream-dies': {
-    holds: 'the stream that notices come on is opened again each time it is cut',
+    holds: 'the notification stream is reopened each time it is cut',
     async play(stage) {
       const { server, session } = await opened(stage);
       for (let cut = 0; cut < 3; cut++) {
@@ -122,7 +122,7 @@ export const httpSession: Faults = {
 
 function losesSession(status: 404 | 400, what: string, body: (rpc: Rpc) => string): Fault {
   return {
-    holds: `a session that is answered by ${status} with ${what} is made anew, and the call that met it answers`,
+    holds: `a session that gets ${status} with ${what} is replaced, and the call that noticed it succeeds`,
     async play(stage) {
       const { server, session } = await opened(stage);
       await echo(session);

@@ -4,10 +4,10 @@ import { answers, check, eventually, outcome, rejects, textOf } from '../judge.t
 
 const GONE = /clos|exit|end|crash|lost|die|disconnect|terminat|gone/i;
 
-/** How server processes start, live and fall over. */
+/** Start, life and crash of server processes. */
 export const life: Faults = {
   'crash-mid-call': {
-    holds: 'the call rejects at once and says why; the next calls work again',
+    holds: 'the call rejects at once with a reason; the next calls work again',
     async play(stage) {
       const session = stage.open({ a: stage.stdio('crash-mid-call') });
       await answers(6_000, 'connecting', session.ready('a'));
@@ -17,7 +17,7 @@ export const life: Faults = {
     },
   },
   'crash-at-start': {
-    holds: 'it is given up in time with what the process said or how it ended; other servers work',
+    holds: 'connecting fails in time with the output of the process or how it exited; other servers work',
     remains: ['bad'],
     async play(stage) {
       const session = stage.open({ bad: stage.stdio('crash-at-start'), good: stage.stdio('healthy') });
@@ -27,7 +27,7 @@ export const life: Faults = {
     },
   },
   'missing-command': {
-    holds: 'the reason names the command that is not there; other servers work',
+    holds: 'the reason names the missing command; other servers work',
     remains: ['bad'],
     async play(stage) {
       const bad = { kind: 'stdio', command: 'no-such-command', args: [], env: {} } as const;
@@ -57,7 +57,8 @@ export const life: Faults = {
     },
   },
   'exits-after-initialize': {
-    holds: 'it is given up within the connect limit with a reason; the process is not started on and on',
+    holds:
+      'connecting fails within the connect timeout with a reason; the process is not restarted endlessly',
     remains: ['bad'],
     async play(stage) {
       const session = stage.open({ bad: stage.stdio('exits-after-initialize') });
@@ -69,7 +70,7 @@ export const life: Faults = {
     },
   },
   'hang-at-initialize': {
-    holds: 'it is given up within the connect limit; other servers do not wait for it',
+    holds: 'connecting fails within the connect timeout; other servers do not wait for it',
     remains: ['bad'],
     async play(stage) {
       const targets = { bad: stage.stdio('hang-at-initialize'), good: stage.stdio('healthy') };
@@ -79,7 +80,7 @@ export const life: Faults = {
     },
   },
   'one-bad-among-many': {
-    holds: 'three servers that hang keep six others waiting 5 s at most',
+    holds: 'three servers that hang delay six others by at most 5 s',
     async play(stage) {
       const names = Array.from({ length: 9 }, (_, i) => [i < 3 ? `bad-${i}` : `good-${i}`, i] as const);
       const targets = names.map(([name, i]) => [name, stage.stdio(i < 3 ? 'hang-at-initialize' : 'healthy')]);
@@ -102,7 +103,7 @@ export const life: Faults = {
     },
   },
   'closes-stdin-lives-on': {
-    holds: 'a process that hears nothing any more is noticed: calls reject in time, and then work again',
+    holds: 'a process that stopped reading is detected: calls reject in time, and then work again',
     async play(stage) {
       const session = stage.open({ a: stage.stdio('closes-stdin') });
       await answers(6_000, 'connecting', session.ready('a'));
@@ -113,7 +114,7 @@ export const life: Faults = {
     },
   },
   'stops-reading': {
-    holds: 'a call that a server does not read ends at its limit; once it reads again, calls work',
+    holds: 'a call that a server does not read ends at its timeout; once it reads again, calls work',
     async play(stage) {
       const session = stage.open({ a: stage.stdio('stops-reading') });
       await answers(6_000, 'connecting', session.ready('a'));
@@ -125,7 +126,7 @@ export const life: Faults = {
     },
   },
   'refuses-the-probe': {
-    holds: 'a server that dies of an unknown first request is reached all the same',
+    holds: 'a server that crashes on an unknown first request can still be connected',
     async play(stage) {
       const session = stage.open({ a: stage.stdio('refuses-the-probe') });
       await answers(8_000, 'connecting', session.ready('a'));
@@ -134,7 +135,7 @@ export const life: Faults = {
     },
   },
   'silent-to-the-probe': {
-    holds: 'a server that does not answer unknown requests is reached all the same, within the connect limit',
+    holds: 'a server that ignores unknown requests can still be connected, within the connect timeout',
     async play(stage) {
       const session = stage.open({ a: stage.stdio('silent-to-the-probe') }, { connectMs: 8_000 });
       const since = performance.now();

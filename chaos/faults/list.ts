@@ -5,10 +5,10 @@ import { answers, check, eventually, outcome, textOf } from '../judge.ts';
 
 const ODD_NAMES = ['a.b:c d', '../etc/passwd', 'größe', '工具', 'constructor', '__proto__', 'x'.repeat(300)];
 
-/** What goes wrong with lists of tools. */
+/** Faults in tool lists. */
 export const list: Faults = {
   'repeated-cursor': {
-    holds: 'a list whose next page is always itself ends after 100 pages at most, and its tools can be used',
+    holds: 'a list whose next page is always itself ends after at most 100 pages, and its tools can be used',
     async play(stage) {
       const session = stage.open({ a: stage.stdio('repeated-cursor') });
       await answers(8_000, 'connecting', session.ready('a'));
@@ -21,7 +21,7 @@ export const list: Faults = {
     },
   },
   'endless-pages': {
-    holds: 'a list without end is cut off in time, and the tools that came can be used',
+    holds: 'an endless list is cut off in time, and the tools that arrived can be used',
     async play(stage) {
       const session = stage.open({ a: stage.stdio('endless-pages') });
       await answers(10_000, 'connecting', session.ready('a'));
@@ -43,7 +43,7 @@ export const list: Faults = {
     },
   },
   'bad-tool-among-good': {
-    holds: 'tools that are no tools are left out; the others are listed and can be called',
+    holds: 'invalid tools are left out; the others are listed and can be called',
     async play(stage) {
       const session = stage.open({ a: stage.stdio('bad-tool-among-good') });
       await answers(6_000, 'connecting', session.ready('a'));
@@ -54,7 +54,8 @@ export const list: Faults = {
     },
   },
   'list-changed-storm': {
-    holds: '2,000 notices of a change lead to 20 new lists at most, and the newest list is there in the end',
+    holds:
+      '2,000 change notifications lead to at most 20 new listings, and the latest list is used in the end',
     async play(stage) {
       const session = stage.open({ a: stage.stdio('list-changed-storm') });
       await answers(6_000, 'connecting', session.ready('a'));
@@ -70,7 +71,7 @@ export const list: Faults = {
     },
   },
   'tools-vanish': {
-    holds: 'a tool that is withdrawn leaves the list within 3 s; a call of it is refused and harms nothing',
+    holds: 'a removed tool leaves the list within 3 s; a call of it is refused without side effects',
     async play(stage) {
       const session = stage.open({ a: stage.stdio('tools-vanish') });
       await answers(6_000, 'connecting', session.ready('a'));
@@ -87,7 +88,7 @@ export const list: Faults = {
     },
   },
   'name-with-odd-characters': {
-    holds: 'tools are listed and called by the names their server gives them, whatever is in them',
+    holds: 'tools are listed and called by the exact names their server gives them',
     async play(stage) {
       const env = { CHAOS_NAMES: JSON.stringify(ODD_NAMES) };
       const session = stage.open({ a: stage.stdio('odd-names', { env }) });

@@ -4,12 +4,12 @@ import type { Fault, Faults } from '../fault.ts';
 import { answers, check, textOf } from '../judge.ts';
 import { Memory } from '../memory.ts';
 
-/** What processes take along, and what is left of them. */
+/** Child processes of servers, and processes left behind. */
 export const processes: Faults = {
   'ignores-sigterm': leavesNothing('ignores-sigterm', 'a server that ignores the end of stdin and SIGTERM'),
   'ignores-stdin-end': leavesNothing('ignores-stdin-end', 'a server that ignores the end of stdin'),
   grandchildren: {
-    holds: 'close() ends what the server itself has started, too',
+    holds: 'close() also ends the processes that the server started',
     async play(stage) {
       const session = stage.open({ a: stage.stdio('grandchildren') });
       await answers(6_000, 'connecting', session.ready('a'));

@@ -3,10 +3,10 @@ import type { Session } from '../contender.ts';
 import type { Faults } from '../fault.ts';
 import { answers, check, eventually, outcome, textOf } from '../judge.ts';
 
-/** What goes wrong when lists of tools change. */
+/** Faults in changing tool lists. */
 export const relist: Faults = {
   'early-list-changed': {
-    holds: 'a notice of a change right behind the first list is heard: the new tool is listed within 2.5 s',
+    holds: 'a change notification right after the first list is noticed: the new tool is listed within 2.5 s',
     async play(stage) {
       const session = stage.open({
         a: stage.stdio('changed-with-first-list'),
@@ -22,7 +22,7 @@ export const relist: Faults = {
     },
   },
   'relist-storm': {
-    holds: 'a server whose list has always changed again keeps nobody who lists waiting for more than 2 s',
+    holds: 'a server whose list changes all the time delays a listing by at most 2 s',
     async play(stage) {
       const session = stage.open({ a: stage.stdio('relist-storm'), good: stage.stdio('healthy') });
       await answers(6_000, 'connecting', Promise.all([session.ready('a'), session.ready('good')]));

@@ -7,7 +7,7 @@ import { BusyServer } from '../servers/busy-server.ts';
 import { Cable } from '../servers/cable.ts';
 import { HttpServer, say } from '../servers/http-server.ts';
 
-/** HTTP servers that say nothing for a while: some are at work, some are gone, some only seem to be. */
+/** HTTP servers that are silent: busy, gone, or seemingly gone. */
 export const silence: Faults = {
   'busy-server': {
     holds:
@@ -90,7 +90,7 @@ export const silence: Faults = {
       for (const stream of server.streams) stream.destroy();
       server.streams.clear();
       server.tools.set('new', () => 'new');
-      // Whoever counts his attempts has given up by then.
+      // A client with a limited number of attempts has given up by then.
       await sleep(stage.isQuick ? 4_000 : 75_000);
       server.intercept = () => false;
       await eventually(stage.isQuick ? 8_000 : 40_000, 'the stream again', async () =>
@@ -104,7 +104,7 @@ export const silence: Faults = {
     },
   },
   'total-limit-over-reconnect': {
-    holds: 'the limit of a call holds while the server is dialled again, and the call does not run after it',
+    holds: 'the timeout of a call includes a reconnect, and the call does not run after it',
     async play(stage) {
       const { server, session } = await opened(stage);
       let runs = 0;

@@ -5,10 +5,10 @@ import { Cable } from '../servers/cable.ts';
 import { SseServer } from '../servers/sse-server.ts';
 import { WsServer } from '../servers/ws-server.ts';
 
-/** Servers whose every message goes over one connection: WebSocket, and the older HTTP with server-sent events. */
+/** Servers with a single connection: WebSocket, and HTTP with server-sent events. */
 export const socket: Faults = {
   'ws-closed': {
-    holds: 'a WebSocket that closes rejects the call at once, and is opened again',
+    holds: 'a WebSocket that closes rejects the call at once, and is reopened',
     async play(stage) {
       const server = stage.own(await WsServer.open());
       server.tools.set('hang', () => new Promise(() => closeAll(server)));
@@ -20,7 +20,7 @@ export const socket: Faults = {
     },
   },
   'ws-half-open': {
-    holds: 'a WebSocket that went dead without a word is noticed, and opened again',
+    holds: 'a silently dead WebSocket is detected and reopened',
     async play(stage) {
       const server = stage.own(await WsServer.open());
       const cable = stage.own(await Cable.open(server.port));
@@ -32,7 +32,7 @@ export const socket: Faults = {
     },
   },
   'sse-stream-dies': {
-    holds: 'a stream of events that breaks rejects the call at once, and is opened again',
+    holds: 'an event stream that breaks rejects the call at once, and is reopened',
     async play(stage) {
       const server = stage.own(await SseServer.open());
       const cut = () => {

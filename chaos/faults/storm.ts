@@ -8,10 +8,10 @@ import { Listening } from '../servers/listening.ts';
 const WINDOW_MS = 3_000;
 const MAX_ATTEMPTS = 8;
 
-/** A server that fails whenever it is connected to, and how often that was. */
+/** A server that fails at every connection, with the number of connections. */
 type Failing = { readonly target: Target; attempts(): number };
 
-/** Servers that always fail, and a user who calls them without pause. */
+/** Servers that always fail and are called continuously. */
 export const storm: Faults = {
   'storm-dies-at-start': storms((stage) => failingProcess(stage, 'crash-at-start')),
   'storm-dies-after-initialize': storms((stage) => failingProcess(stage, 'exits-after-initialize')),
@@ -26,7 +26,7 @@ export const storm: Faults = {
 
 function storms(fail: (stage: Stage) => Failing | Promise<Failing>): Fault {
   return {
-    holds: `however often it is called, it is connected to at most ${MAX_ATTEMPTS} times in 3 s, and calls fail fast`,
+    holds: `however often it is called, it is connected at most ${MAX_ATTEMPTS} times in 3 s, and calls fail fast`,
     async play(stage) {
       const { target, attempts } = await fail(stage);
       const session = stage.open({ bad: target });
@@ -49,7 +49,7 @@ function failingProcess(stage: Stage, behaviour: string): Failing {
   return { target: stage.stdio(behaviour), attempts: () => stage.events.count('started') };
 }
 
-/** Answers every request alike; each request counts. */
+/** Answers every request alike and counts them. */
 async function failingHttp(
   stage: Stage,
   kind: 'http' | 'sse',

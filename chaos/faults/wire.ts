@@ -3,7 +3,7 @@ import type { Fault, Faults, Stage } from '../fault.ts';
 import { answers, check, eventually, outcome, rejects, textOf } from '../judge.ts';
 import { Memory } from '../memory.ts';
 
-/** What goes wrong with bytes, frames and ids on stdio. */
+/** Faults in bytes, frames and ids on stdio. */
 export const wire: Faults = {
   'noise-on-stdout': echoes(
     'noise-on-stdout',
@@ -34,7 +34,7 @@ export const wire: Faults = {
     },
   },
   'invalid-utf-8': {
-    holds: 'the call ends in time, answered or refused; the next one works',
+    holds: 'the call settles in time; the next one works',
     async play(stage) {
       const session = await opened(stage, 'invalid-utf-8');
       const came = await outcome(3_000, session.call('a', 'garble', {}, { timeoutMs: 2_000 }));
@@ -54,7 +54,7 @@ export const wire: Faults = {
     },
   },
   'out-of-order-replies': {
-    holds: '1,000 calls in flight, answered in any order, each get their own answer',
+    holds: '1,000 concurrent calls, answered in any order, each get their own response',
     async play(stage) {
       const session = await opened(stage, 'out-of-order');
       await allMatch(session, 'gather', 1_000);
@@ -62,7 +62,7 @@ export const wire: Faults = {
     },
   },
   'batch-answers': {
-    holds: 'answers in one batch, as version 2025-03-26 allows, reach their calls',
+    holds: 'responses in one batch, as version 2025-03-26 allows, reach their calls',
     async play(stage) {
       const session = await opened(stage, 'batch-answers');
       await allMatch(session, 'batch', 5);
@@ -91,7 +91,7 @@ function worksAgain(session: Session): Promise<void> {
   return eventually(6_000, 'calling again', () => echo(session, 'again'));
 }
 
-/** Twenty calls in a row, each with its own words, get their own words back. */
+/** Twenty calls in a row, each with its own text, get their own text back. */
 function echoes(behaviour: string, holds: string, tool = 'echo'): Fault {
   return {
     holds,

@@ -1,4 +1,4 @@
-// node busy-http.mjs: a server of one thread that answers nobody while its tool works; it tells its port by IPC.
+// node busy-http.mjs: a single-threaded server that answers nothing else while its tool works; sends its port by IPC.
 import { createServer } from 'node:http';
 
 setTimeout(() => process.exit(99), 60_000);
@@ -29,7 +29,7 @@ const RESULTS = {
   'tools/list': { tools: [{ name: 'work', inputSchema: { type: 'object' } }] },
 };
 
-/** Works in steps and tells of each; nothing else is read or answered meanwhile. */
+/** Works in steps and reports each; nothing else is read or answered meanwhile. */
 async function work(response, { arguments: { steps, stepMs }, _meta }, answer) {
   const tell = (data) => response.write(`event: message\ndata: ${data}\n\n`);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -38,7 +38,7 @@ async function work(response, { arguments: { steps, stepMs }, _meta }, answer) {
     const params = { progressToken: _meta?.progressToken, progress };
     if (params.progressToken !== undefined)
       tell(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }));
-    // What is written goes out in this turn of the loop; reading would be in the next.
+    // Writes happen in this turn of the event loop, reads would happen in the next.
     await new Promise(process.nextTick);
   }
   tell(answer);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('busy-http.mjs', import.meta.url));
 
-/** A server of one thread, in a process of its own: while its tool works, nobody else is answered. */
+/** A single-threaded server in its own process: while its tool works, it answers nothing else. */
 export class BusyServer implements AsyncDisposable {
   readonly url: string;
   readonly #child: ChildProcess;

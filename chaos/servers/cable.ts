@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Stands between client and server; its connections can freeze without being closed, as when a cable is pulled. */
+/** A proxy between client and server whose connections can freeze without being closed, like a pulled cable. */
 export class Cable implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
@@ -25,18 +25,18 @@ export class Cable implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Every connection there is carries nothing from now on, not even its own end. New ones work. */
+  /** Existing connections carry nothing from now on, not even their end. New ones work. */
   freeze(): void {
     for (const socket of this.#sockets) this.#frozen.add(socket);
   }
 
-  /** As `freeze`, and new ones are taken but carry nothing either. */
+  /** Like `freeze`; new connections are accepted but carry nothing either. */
   pull(): void {
     this.#isPulled = true;
     this.freeze();
   }
 
-  /** New connections work again; those that were there stay dead. */
+  /** New connections work again; existing ones stay dead. */
   plugIn(): void {
     this.#isPulled = false;
   }

@@ -1,4 +1,4 @@
-// A process that a server starts and forgets.
+// A process that a server starts and leaves running.
 import { note } from './stdio-server.mjs';
 
 note('started');

@@ -3,27 +3,27 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { bodyOf, Listening } from './listening.ts';
 import { ECHO, type Rpc, reply, type Tool } from './rpc.ts';
 
-/** One request as it came in. */
+/** One received request. */
 export type Seen = {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;
   /** The JSON-RPC message, if it was one. */
   rpc: Rpc;
-  /** When it came, by the clock of `performance`. */
+  /** When it arrived, by `performance.now()`. */
   at: number;
 };
 
-/** A streamable HTTP server with sessions, of the older era, that a fault can bend at every joint. */
+/** A Streamable HTTP server with sessions, of the legacy era, whose behaviour a fault can change. */
 export class HttpServer implements AsyncDisposable {
   readonly seen: Seen[] = [];
   readonly tools = new Map<string, Tool>([ECHO]);
   readonly sessions = new Set<string>();
-  /** The open streams that clients listen on. */
+  /** The open notification streams. */
   readonly streams = new Set<ServerResponse>();
-  /** Deals with a request instead; true means that it did. */
+  /** Handles a request instead; returns true if it did. */
   intercept: (seen: Seen, response: ServerResponse) => boolean = () => false;
-  /** How a request in a session that is not known is answered. */
+  /** Answers a request in an unknown session. */
   refuseSession: (rpc: Rpc, response: ServerResponse) => void = (_, response) =>
     say(response, 404, fault('Session not found'));
   readonly listening = new Listening((request, response) => void this.#serve(request, response));

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A plain HTTP server on loopback that can vanish and come back on the same port. */
+/** A plain HTTP server on loopback that can stop and restart on the same port. */
 export class Listening implements AsyncDisposable {
   readonly #serve: (request: IncomingMessage, response: ServerResponse) => void;
   #server: Server | undefined;
@@ -20,7 +20,7 @@ export class Listening implements AsyncDisposable {
     return this.#server;
   }
 
-  /** Listens: the first time on a free port, later on the same one. */
+  /** Listens: first on a free port, later on the same one. */
   async up(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#server = createServer((request, response) => {
@@ -34,7 +34,7 @@ export class Listening implements AsyncDisposable {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Gone at once, with every connection. */
+  /** Stops at once and closes every connection. */
   async down(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
@@ -56,7 +56,7 @@ export async function bodyOf(request: IncomingMessage): Promise<string> {
   try {
     for await (const chunk of request) chunks.push(chunk);
   } catch {
-    // Whoever hung up has said all there is.
+    // The client has closed the connection.
   }
   return Buffer.concat(chunks).toString();
 }

@@ -2,10 +2,10 @@ import { isRecord } from '../../src/base/json-value.ts';
 
 export type Rpc = { id?: string | number; method?: string; params?: Record<string, unknown> };
 
-/** A tool of a network server; what it gives is the text of the result. */
+/** A tool of a network server; it returns the text of its result. */
 export type Tool = (args: Record<string, unknown>) => string | Promise<string>;
 
-/** What a server that behaves would answer; undefined for what needs no answer. */
+/** The response of a correct server; undefined if none is needed. */
 export async function reply(message: Rpc, tools: ReadonlyMap<string, Tool>): Promise<object | undefined> {
   const { id, method, params = {} } = message;
   if (id === undefined || method === undefined) return undefined;

@@ -3,11 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyOf, Listening } from './listening.ts';
 import { ECHO, type Rpc, reply, type Tool } from './rpc.ts';
 
-/** A server of the oldest kind: one stream of events down, one POST for each message up. */
+/** A server of the HTTP+SSE transport: one event stream down, one POST per message up. */
 export class SseServer implements AsyncDisposable {
   readonly tools = new Map<string, Tool>([ECHO]);
   readonly streams = new Map<string, ServerResponse>();
-  /** What becomes of each answer before it is sent. */
+  /** Changes each response before it is sent. */
   bend: (answer: object, message: Rpc) => object = (answer) => answer;
   readonly listening = new Listening((request, response) => void this.#serve(request, response));
 

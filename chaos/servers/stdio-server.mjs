@@ -1,12 +1,12 @@
-// A small MCP server over stdio, without an SDK, that a behaviour can bend at every joint.
+// A small MCP server over stdio, without an SDK, whose behaviour can be changed.
 import { appendFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** No server outlives its play by much, whatever its client forgets. */
+/** Maximum lifetime of a server, in case its client leaves it running. */
 const LIFE_MS = 60_000;
 
 export class StdioServer {
-  /** What is asked, by method; what a handler gives is the result, nothing means no answer. */
+  /** Request handlers by method; they return the result, or undefined for no response. */
   methods = new Map([
     ['initialize', (params) => this.initialized(params)],
     ['ping', () => ({})],
@@ -15,11 +15,11 @@ export class StdioServer {
   ]);
   /** Tools by name: `{ run(args, message), ...what is listed of it }`. */
   tools = new Map([['echo', { run: (args) => text(args.text) }]]);
-  /** Sees every message before anything else; true means it is dealt with. */
+  /** Sees every message first; true means that it is handled. */
   intercept = () => false;
-  /** How bytes get out. */
+  /** Writes the output. */
   write = (bytes) => writeAll(bytes);
-  /** Whether the end of stdin ends it. */
+  /** Whether the server exits at the end of stdin. */
   endsWithStdin = true;
   protocolVersion = '2025-11-25';
 
@@ -80,7 +80,7 @@ export class StdioServer {
     this.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** Tells the judge of something. */
+  /** Records an event for the checks. */
   note(event, data) {
     note(event, data);
   }
@@ -97,7 +97,7 @@ export function note(event, data) {
   appendFileSync(join(process.env.CHAOS_DIRECTORY, 'events'), line);
 }
 
-/** Writes all of it, however slowly it is read: what is written is on its way when this returns. False if nobody reads any more. */
+/** Writes everything synchronously, however slowly it is read. False if the pipe is closed. */
 export function writeAll(bytes, fd = 1) {
   let rest = Buffer.from(bytes);
   while (rest.length > 0) {
@@ -111,7 +111,7 @@ export function writeAll(bytes, fd = 1) {
   return true;
 }
 
-/** What is noted of a request stays small. */
+/** Keeps the recorded part of a request small. */
 function brief(params) {
   const line = JSON.stringify(params) ?? 'null';
   return line.length > 2_000 ? '…' : JSON.parse(line);

@@ -2,10 +2,10 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { Listening } from './listening.ts';
 import { ECHO, type Rpc, reply, type Tool } from './rpc.ts';
 
-/** An MCP server over WebSocket, one session to a socket. */
+/** An MCP server over WebSocket, one session per socket. */
 export class WsServer implements AsyncDisposable {
   readonly tools = new Map<string, Tool>([ECHO]);
-  /** Deals with a message instead; true means that it did. */
+  /** Handles a message instead; returns true if it did. */
   intercept: (message: Rpc, socket: WebSocket) => boolean = () => false;
   readonly sockets = new Set<WebSocket>();
   readonly listening = new Listening((_, response) => void response.writeHead(426).end());

@@ -1,4 +1,4 @@
-// What goes wrong during calls.
+// Faults during calls.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from '../stdio-server.mjs';

@@ -1,4 +1,4 @@
-// What a server sends to harm its client.
+// Messages that could harm a client.
 import { text, writeAll } from '../stdio-server.mjs';
 
 export const hostile = {
@@ -12,7 +12,7 @@ export const hostile = {
     });
   },
 
-  // Says what it is told to, word for word.
+  // Sends the given text unchanged.
   parrot: (server) => {
     server.tools.set('say', {
       run: ({ lines }, { id, params }) => {

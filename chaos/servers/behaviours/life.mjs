@@ -1,4 +1,4 @@
-// How server processes start, live and end.
+// Start, life and end of server processes.
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -115,7 +115,7 @@ export const life = {
   },
 };
 
-/** Lives on when nobody talks to it any more. */
+/** Keeps running after its stdin has ended. */
 function outlive(server) {
   server.endsWithStdin = false;
   setTimeout(() => process.exit(99), 60_000);

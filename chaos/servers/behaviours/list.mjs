@@ -1,4 +1,4 @@
-// What goes wrong with lists of tools.
+// Faults in tool lists.
 import { text } from '../stdio-server.mjs';
 
 const SCHEMA = { type: 'object' };

@@ -1,10 +1,10 @@
-// What goes wrong when lists of tools change.
+// Faults in changing tool lists.
 import { text } from '../stdio-server.mjs';
 
 const CHANGED = 'notifications/tools/list_changed';
 
 export const relist = {
-  // The notice comes in one piece with the first list.
+  // The notification arrives together with the first list.
   'changed-with-first-list': (server) => {
     let lists = 0;
     server.methods.set('tools/list', (_, { id }) => {
@@ -19,7 +19,7 @@ export const relist = {
     });
   },
 
-  // The notice comes after the first list, while other lists are still awaited.
+  // The notification arrives after the first list, while other lists are pending.
   'changed-after-first-list': (server) => {
     let lists = 0;
     server.methods.set('initialize', (params) => {

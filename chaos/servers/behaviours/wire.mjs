@@ -1,4 +1,4 @@
-// What goes wrong with the bytes and the ids.
+// Faults in bytes and ids.
 import { text, writeAll } from '../stdio-server.mjs';
 
 const MEBI = 1 << 20;
@@ -89,7 +89,7 @@ export const wire = {
     });
   },
 
-  // Legal in this version of the protocol.
+  // Allowed in this protocol version.
   'batch-answers': (server) => {
     const waiting = [];
     server.protocolVersion = '2025-03-26';
