@@ -37,7 +37,9 @@ const requests: CompletionRequest[] = [];
 await using endpoint = await openLoopbackModel((request) => {
   requests.push(request);
   const isAnswered = request.messages.some(({ role }) => role === 'tool');
-  return isAnswered ? { say: 'There are 7.' } : { call: 'mcp__shop__count_stock', input: { item: 'teapot' } };
+  return isAnswered
+    ? { text: 'There are 7.' }
+    : { call: 'mcp__shop__count_stock', input: { item: 'teapot' } };
 });
 
 // #region openai

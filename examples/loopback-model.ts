@@ -11,7 +11,7 @@ export type CompletionRequest = {
 };
 
 /** The next output of the model: text, or a tool call. */
-export type CompletionReply = { say: string } | { call: string; input: object };
+export type CompletionReply = { text: string } | { call: string; input: object };
 
 /** Opens an endpoint; `baseUrl` is the value for `OPENAI_BASE_URL`. */
 export async function openLoopbackModel(
@@ -40,8 +40,8 @@ export async function openLoopbackModel(
 }
 
 function deltaOf(reply: CompletionReply) {
-  if ('say' in reply)
-    return { delta: { role: 'assistant', content: reply.say }, finish_reason: 'stop' as const };
+  if ('text' in reply)
+    return { delta: { role: 'assistant', content: reply.text }, finish_reason: 'stop' as const };
   const called = { name: reply.call, arguments: JSON.stringify(reply.input) };
   const tool_calls = [{ index: 0, id: 'call_1', type: 'function', function: called }];
   return { delta: { role: 'assistant', tool_calls }, finish_reason: 'tool_calls' as const };

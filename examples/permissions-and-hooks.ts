@@ -57,7 +57,7 @@ await using agent = await openAgent([
 
 // #region query
 const conversation = query({
-  prompt: `Use each tool once, in this order, and go on whatever happens: erase all mails, then send "Hi" to
+  prompt: `Use each tool once, in this order, and continue after failures: delete all mail, then send "Hi" to
     everyone@example.org, to bob@example.org and to ada@example.org.`,
   options: {
     ...agent.options,

@@ -8,8 +8,8 @@ import { openLoopbackModel } from './loopback-model.ts';
 
 /** A model that repeats everything it received. */
 await using endpoint = await openLoopbackModel(({ messages }) => {
-  const heard = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
-  return { say: `You said: ${heard.join(' / ')}` };
+  const prompts = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+  return { text: `You said: ${prompts.join(' / ')}` };
 });
 const directory = await mkdtemp(join(tmpdir(), 'toolplane-example-'));
 const home = join(directory, 'home');

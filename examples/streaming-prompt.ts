@@ -15,10 +15,10 @@ await using agent = await openAgent([
 const firstTurnIsOver = Promise.withResolvers<void>();
 
 async function* prompts(): AsyncGenerator<SDKUserMessage> {
-  yield say('What time is it in the office? Answer immediately if you have no tool for that.');
+  yield userMessage('What time is it in the office? Answer immediately if you have no tool for that.');
   await firstTurnIsOver.promise;
   console.log(await conversation.setMcpServers({ clock }));
-  yield say('You have a tool for it now: what time is it in the office?');
+  yield userMessage('You have a tool for it now: what time is it in the office?');
 }
 
 const conversation = query({
@@ -44,6 +44,6 @@ console.log({ pieces, results });
 assert.deepEqual(results, ['success', 'success']);
 assert.ok(pieces.join('').includes('16'));
 
-function say(content: string): SDKUserMessage {
+function userMessage(content: string): SDKUserMessage {
   return { type: 'user', message: { role: 'user', content }, parent_tool_use_id: null };
 }

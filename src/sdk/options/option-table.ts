@@ -36,7 +36,7 @@ export const abortController: Check = {
 
 /** Rules are joined with commas on the command line; an unbalanced rule could add another rule. */
 export const toolRules: Check = {
-  what: 'a list of tool rules, each a name or a name with one balanced pair of parentheses at its end',
+  what: 'a list of tool rules: a tool name, optionally followed by a pattern in parentheses',
   holds: (value) => isListOf(value, (rule) => isString(rule) && isWholeRule(rule)),
 };
 
@@ -53,7 +53,7 @@ export const environment: Check = {
 
 /** Names without the leading dashes; `null` for a flag without a value. */
 export const flagMap: Check = {
-  what: 'an object from flag names (letters, digits, dashes) to strings or null',
+  what: 'an object that maps flag names (letters, digits, dashes) to strings or null',
   holds: (value) =>
     isRecord(value) &&
     Object.entries(value).every(

@@ -21,7 +21,7 @@ const ROWS: readonly (readonly [check: Check, what: string, good: unknown[], bad
   ],
   [
     toolRules,
-    'a list of tool rules, each a name or a name with one balanced pair of parentheses at its end',
+    'a list of tool rules: a tool name, optionally followed by a pattern in parentheses',
     [[], ['Read', 'mcp__s__*', 'Bash(a, b)', 'Bash(f(x), g(y))', 'Bash()']],
     [
       ['Read,Write'],
@@ -45,7 +45,7 @@ const ROWS: readonly (readonly [check: Check, what: string, good: unknown[], bad
   [abortController, 'an AbortController', [new AbortController()], [new AbortController().signal, {}, null]],
   [
     flagMap,
-    'an object from flag names (letters, digits, dashes) to strings or null',
+    'an object that maps flag names (letters, digits, dashes) to strings or null',
     [{}, { 'a-b1': 'v', c: null }],
     [{ '--a': null }, { 'a=b': 'c' }, { '': null }, { a: 1 }, { a: undefined }, { 'a b': null }],
   ],
