@@ -10,7 +10,7 @@ test.each<[Record<string, string>, string, readonly string[]]>([
   [{ TOOLPLANE_HOME: 't' }, '/desk/t', ['/etc/toolplane']],
   [{ TOOLPLANE_MANAGED_DIRECTORY: '/m' }, '/h/me/.toolplane', ['/etc/toolplane', '/m']],
   [{ TOOLPLANE_MANAGED_DIRECTORY: 'm' }, '/h/me/.toolplane', ['/etc/toolplane', '/desk/m']],
-])('with %j the home is %s and the machine speaks in %j', (env, home, managed) => {
+])('with %j the home is %s and the managed directories are %j', (env, home, managed) => {
   expect(configContext({ ...AROUND, env })).toEqual({ ...AROUND, env, home, managed });
 });
 
@@ -18,7 +18,7 @@ test.each<[NodeJS.Platform, string]>([
   ['darwin', '/Library/Application Support/Toolplane'],
   ['win32', 'C:\\ProgramData\\Toolplane'],
   ['freebsd', '/etc/toolplane'],
-])('on %s no variable says where the files of the machine are', (platform, directory) => {
+])('on %s no variable changes the system directory', (platform, directory) => {
   const env = { ProgramData: '/elsewhere', PROGRAMDATA: '/elsewhere', XDG_CONFIG_DIRS: '/elsewhere' };
   expect(configContext({ ...AROUND, env, platform }).managed).toEqual([directory]);
 });

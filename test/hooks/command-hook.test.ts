@@ -10,19 +10,19 @@ const silent: HookContext = { callback: () => new Promise(() => {}), spawn };
 const run = (hooks: RegisteredHook[], input: HookInput, world = silent) =>
   runHooks(hooks, input, world, { signal: new AbortController().signal });
 
-test('the input comes as JSON on stdin, and JSON on stdout is the answer', async () => {
+test('passes the input as JSON on stdin and parses JSON on stdout', async () => {
   const echo = `read -r line; printf '{"systemMessage":%s}' "$(printf '%s' "$line" | sed 's/.*"tool_name":\\("[^"]*"\\).*/\\1/')"`;
   expect((await run([command(echo)], preToolUse('Bash'))).effect).toEqual({ systemMessage: 'Bash' });
 });
 
-test('text on stdout is context for a prompt and nothing for a tool', async () => {
+test('text on stdout is context for a prompt, and ignored for a tool', async () => {
   const context = { additionalContext: 'remember' };
   expect((await run([command('echo remember', 'UserPromptSubmit')], prompt)).effect).toEqual(context);
   expect((await run([command('echo remember', 'SessionStart')], started('startup'))).effect).toEqual(context);
   expect((await run([command('echo remember')], preToolUse('Bash'))).effect).toEqual({});
 });
 
-test('exit 2 blocks with what stands on stderr', async () => {
+test('exit code 2 blocks with the text on stderr', async () => {
   const { effect, failures } = await run([command('echo no >&2; exit 2')], preToolUse('Bash'));
   expect(effect).toEqual({ decision: 'deny', reason: 'no' });
   expect(failures).toEqual([]);
@@ -37,7 +37,7 @@ test.each([
   expect((await run([command(text)], preToolUse('Bash'))).failures).toMatchObject([{ message }]);
 });
 
-test('a command that outlives its time is ended with all it started', async () => {
+test('kills a command and its children after the timeout', async () => {
   const ended = Promise.withResolvers<number | null>();
   const world: HookContext = {
     ...silent,
@@ -62,7 +62,7 @@ test('a command that cannot be started is a failure', async () => {
   expect((await run([command('true')], preToolUse('Bash'), world)).failures).toHaveLength(1);
 });
 
-test('a command is over when its shell is, whatever it left in the background', async () => {
+test('completes when the shell exits, despite background processes', async () => {
   const hook = {
     ...command('sleep 600 & echo $! >&2; echo remember', 'UserPromptSubmit'),
     timeoutMs: 20_000,

@@ -44,7 +44,7 @@ test.each([
   [specific({ updatedInput: [] })],
   [specific({ permissionDecision: 1 })],
   [specific({ decision: { behavior: 'allow', updatedPermissions: [{}] } })],
-])('%j is no answer', (output) => {
+])('refuses %j', (output) => {
   expect(() => readHookOutput(output)).toThrow();
 });
 

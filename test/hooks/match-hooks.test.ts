@@ -63,7 +63,7 @@ test.each<[string, string, HookInput, boolean]>([
   expect(matchingHooks([callback('h', { matcher })], input).length === 1).toBe(expected);
 });
 
-test('a question of a server is matched by its key and by the key as it is in tool names', () => {
+test('matches an elicitation by the server key and its normalized form', () => {
   const hooks = ['my server', 'my_server', 'other'].map((matcher) =>
     callback(matcher, { event: 'Elicitation', matcher }),
   );
@@ -71,13 +71,13 @@ test('a question of a server is matched by its key and by the key as it is in to
   expect(matchingHooks(hooks, input)).toEqual(hooks.slice(0, 2));
 });
 
-test('hooks of other events do not run, and matchers compare what the event is about', () => {
+test('hooks of other events do not run, and matchers compare the subject of the event', () => {
   const hooks = [callback('a'), callback('b', { event: 'SessionStart', matcher: 'resume' })];
   expect(matchingHooks(hooks, started('resume'))).toEqual([hooks[1]]);
   expect(matchingHooks(hooks, started('startup'))).toEqual([]);
 });
 
-test('an event that is about nothing in particular runs every hook of it', () => {
+test('an event without a subject runs all its hooks', () => {
   expect(matchingHooks([callback('a', { event: 'UserPromptSubmit', matcher: 'Bash' })], prompt)).toHaveLength(
     1,
   );
@@ -90,11 +90,11 @@ test.each([
   ['Bash', undefined],
   ['', undefined],
   ['a.*', undefined],
-])('what is wrong with matcher %j: %s', (matcher, expected) => {
+])('matcherFault(%j): %s', (matcher, expected) => {
   expect(matcherFault(matcher)).toBe(expected);
 });
 
-test('a matcher that makes a regular expression backtrack is decided at once', () => {
+test('a matcher that would backtrack takes linear time', () => {
   const hook = callback('h', { matcher: '^(([a-z])+.)+[A-Z]([a-z])+$' });
   expect(matchingHooks([hook], preToolUse('a'.repeat(100_000)))).toEqual([]);
 });

@@ -22,7 +22,7 @@ const fail = () => {
 };
 
 describe('callbacks', () => {
-  test('a callback is given the input and the id of the tool use', async () => {
+  test('a callback gets the input and the id of the tool use', async () => {
     const told: unknown[] = [];
     const world = { ...silent, callback: async (...given: unknown[]) => void told.push(given.slice(0, 3)) };
     const input = preToolUse('Bash');
@@ -30,7 +30,7 @@ describe('callbacks', () => {
     expect(told).toEqual([['h', input, 'toolu_1']]);
   });
 
-  test('effects are merged in the order of registration, whoever answers first', async () => {
+  test('merges effects in the order of registration, not of completion', async () => {
     const first = Promise.withResolvers<void>();
     const output = (a: number) => ({ hookSpecificOutput: { updatedInput: { a } } });
     const world = answers({
@@ -61,7 +61,7 @@ describe('failures', () => {
     expect(failures).toMatchObject([{ message: 'broke', consequence: 'block' }]);
   });
 
-  test('a guard that answers nonsense blocks', async () => {
+  test('a guard with invalid output blocks', async () => {
     const { effect } = await run(
       [callback('h')],
       preToolUse('Bash'),
@@ -70,20 +70,20 @@ describe('failures', () => {
     expect(effect.decision).toBe('deny');
   });
 
-  test('a failed hook that guards nothing changes nothing, but is told', async () => {
+  test('a failed hook that is not a guard is reported and changes nothing', async () => {
     const { effect, failures } = await run([callback('h', { event: 'Stop' })], stop, answers({ h: fail }));
     expect(effect).toEqual({});
     expect(failures).toMatchObject([{ consequence: 'continue' }]);
   });
 
-  test('what the hook chose overrules the policy', async () => {
+  test('the setting of a hook overrides the policy', async () => {
     const world = answers({ h: fail });
     const open = await run([callback('h', { onFailure: 'continue' })], preToolUse('Bash'), world);
     const closed = await run([callback('h', { event: 'Stop', onFailure: 'block' })], stop, world);
     expect([open.effect.decision, closed.effect.decision]).toEqual([undefined, 'deny']);
   });
 
-  test('a hook that does not answer in time has failed, and is told to stop', async () => {
+  test('a hook that exceeds its timeout has failed and is aborted', async () => {
     let told: AbortSignal | undefined;
     const world: HookContext = {
       ...silent,

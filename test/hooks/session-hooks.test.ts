@@ -59,7 +59,7 @@ const callback = (id: string): RegisteredHook => ({
 const shell: RegisteredHook = { event: 'SessionStart', target: { kind: 'command', command: 'x' } };
 const never = new AbortController().signal;
 
-test('new callbacks take the place of the old ones; commands stay', async () => {
+test('new callbacks replace the old ones; commands stay', async () => {
   const called: string[] = [];
   const { session } = hooksOf([shell, callback('old')], async (id) => {
     called.push(id);
@@ -72,13 +72,13 @@ test('new callbacks take the place of the old ones; commands stay', async () => 
   expect(called).toEqual(['new']);
 });
 
-test('an event nobody listens to calls nobody', async () => {
+test('an event without hooks calls nothing', async () => {
   const { session } = hooksOf([callback('a')], () => expect.unreachable());
   expect(session.has('Stop')).toBe(false);
   expect(await session.run('Stop', { stop_hook_active: false }, never)).toEqual({});
 });
 
-test('what is too long is cut', async () => {
+test('truncates long texts', async () => {
   const long = 'x'.repeat(50_000);
   const { session, messages } = hooksOf([callback('a')], async () => ({
     decision: 'block',
@@ -91,7 +91,7 @@ test('what is too long is cut', async () => {
   expect(messages).toEqual(['hello']);
 });
 
-test('a hook that fails is told of, one that is no longer asked is not', async () => {
+test('reports a failed hook, but not an aborted one', async () => {
   const failing = hooksOf([callback('a')], async () => Promise.reject(new Error('broke')));
   await failing.session.run('SessionStart', { source: 'startup' }, never);
   expect(failing.failures).toEqual(['broke']);

@@ -26,7 +26,7 @@ function silent(name: string): Asker & { stopped: Promise<string> } {
   return { name, ask, stopped: promise };
 }
 
-test('the first valid answer wins and the others are told', async () => {
+test('the first valid answer wins and the other askers are aborted', async () => {
   const [terminal, channel] = [silent('terminal'), silent('channel')];
   const askers = [
     terminal,
@@ -60,7 +60,7 @@ test.each([
   ['a denial without a message', { behavior: 'deny' }],
   ['input that is none', { behavior: 'allow', updatedInput: [] }],
   ['updates that are none', { behavior: 'allow', updatedPermissions: [{ type: 'addRules' }] }],
-])('%s counts as no answer', async (_, answer) => {
+])('%s is not an answer', async (_, answer) => {
   const askers = [
     answering('odd', answer),
     failing('broken'),
@@ -100,7 +100,7 @@ test.each([
     '; ask rule "Read"',
   ],
 ] satisfies [string, Partial<Question>, string][])(
-  'with nobody to ask the call is denied, with what would allow it: %s',
+  'without an asker the call is denied, with what would allow it: %s',
   async (_, changes, advice) => {
     const message = `Permission required, but there is no user or callback to ask${advice}.`;
     expect(await askPeople([], { ...question, ...changes }, live())).toEqual({
@@ -110,7 +110,7 @@ test.each([
   },
 );
 
-test('an abort denies and tells every asker', async () => {
+test('an abort denies the call and aborts every asker', async () => {
   const asker = silent('terminal');
   const controller = new AbortController();
   const answered = askPeople([asker], question, controller.signal);
@@ -119,14 +119,14 @@ test('an abort denies and tells every asker', async () => {
   expect(await asker.stopped).toBe('terminal');
 });
 
-test('after an abort nobody is asked', async () => {
+test('after an abort no asker is called', async () => {
   let asked = false;
   const asker = { name: 'a', ask: async () => (asked = true) };
   expect((await askPeople([asker], question, AbortSignal.abort())).result.behavior).toBe('deny');
   expect(asked).toBe(false);
 });
 
-test('an answer keeps only what a decision has, updates included', async () => {
+test('keeps only the members of a decision, including updates', async () => {
   const update = { type: 'setMode', mode: 'plan', destination: 'session' };
   const answer = { behavior: 'allow', updatedInput: null, updatedPermissions: [update], extra: 1 };
   const { result } = await askPeople([answering('a', answer)], question, live());

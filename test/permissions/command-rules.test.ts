@@ -105,7 +105,7 @@ test.each([
   'timeout 5 npm test && git rm x',
   'rmdir x',
   'ls rm',
-])('not rm *: %j', (command) => {
+])('rm * does not match %j', (command) => {
   expect(isDenied('rm *', command)).toBe(false);
 });
 
@@ -153,7 +153,7 @@ describe('a wrapper in front', () => {
     );
   });
 
-  test('that takes the command as one word does not either', () => {
+  test('a wrapper that takes the command as one word does not either', () => {
     const takers = fc.constantFrom(
       'bash -O extglob -c',
       'eval',
@@ -404,7 +404,7 @@ test.each([
   ['curl *', 'npx vitest -c curl'],
   ['rm *', 'uv run scripts/$x.py'],
   ['rm *', 'npm exec -- vitest -t "$x"'],
-])('a rule to deny %s is not about %j', (content, command) => {
+])('deny %s does not match %j', (content, command) => {
   expect(match(content, command)).toBe('no');
 });
 
@@ -437,7 +437,7 @@ describe('long commands take bounded time', () => {
     Array.from({ length: 300 }, (_, at) => `kubectl -n a${at} --x y get pods`).join('\n'),
     `echo "$x" ${'a'.repeat(10_000)}`,
   ])(
-    'with all the rules a repository may bring: %#',
+    'with the maximum number of project rules: %#',
     (command) => {
       const rules = Array.from({ length: 2000 }, (_, at) =>
         rule(`Bash(${'*a'.repeat(25)}*b${at})`, 'deny', 'projectSettings'),

@@ -70,7 +70,7 @@ test('one more allow rule never makes a decision stricter', () => {
   );
 });
 
-test('dontAsk never asks, and every decision says why', () => {
+test('dontAsk never asks, and every decision has a reason', () => {
   fc.assert(
     fc.property(situations, (given) => {
       expect(decide({ ...given, mode: 'dontAsk' }).kind).not.toBe('ask');
@@ -90,7 +90,7 @@ test('without trust, annotations change nothing about what is allowed', () => {
   );
 });
 
-test('a changed tool is allowed only by bypassing, and whoever is asked is told how it changed', () => {
+test('a changed tool is allowed only in bypassPermissions, and the question describes the change', () => {
   fc.assert(
     fc.property(situations, (given) => {
       const { kind, reason } = decide({ ...given, changed: { text: 'it changed' } });
@@ -103,7 +103,7 @@ test('a changed tool is allowed only by bypassing, and whoever is asked is told 
   );
 });
 
-test('that a tool changed never makes a decision laxer', () => {
+test('a change of a tool never relaxes a decision', () => {
   const strictness = { allow: 0, ask: 1, deny: 2 };
   fc.assert(
     fc.property(situations, ({ changed: _, ...given }) => {

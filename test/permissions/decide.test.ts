@@ -104,7 +104,7 @@ describe('annotations', () => {
   });
 });
 
-test('a decision names the rule it rests on, and dontAsk says what would have been asked', () => {
+test('a decision names its rule, and dontAsk the reason for asking', () => {
   expect(decide(situation(tool, { rules: [deny] })).reason).toEqual({
     rule: deny,
     text: 'deny rule "mcp__s" of session',
@@ -193,7 +193,7 @@ describe('a tool that is new at an accepted server', () => {
     expect(decide(situation(call, { changed, ...changes })).kind).toBe(kind);
   });
 
-  test('whoever is asked is shown it, and a rule that names it accepts it', () => {
+  test('the question shows it, and a rule with its name accepts it', () => {
     expect(decide(situation(tool, { changed, rules: [allow] })).reason).toMatchObject({
       changed: { remedy: 'do this' },
       text: `${tool.name} is not accepted yet; it is new`,

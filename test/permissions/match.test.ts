@@ -28,7 +28,7 @@ describe('match', () => {
       ['mcp__*', mcpCall('any', 'x'), true],
       ['mcp__*', bash('ls'), false],
       ['Bash', mcpCall('Bash', 'Bash'), false],
-    ])('allow %s about %j: %s', (text, call, expected) => {
+    ])('allow %s for %j: %s', (text, call, expected) => {
       expect(matches(text, 'allow', call)).toBe(expected);
     });
 
@@ -55,7 +55,7 @@ describe('match', () => {
       ['mcp__my_server__x', mcpCall('my server', 'x'), ['my server', 'my_server'], false],
       ['mcp__my_server', mcpCall('my server', 'x'), ['my server', 'my_server'], false],
       ['mcp__my_server__x', mcpCall('my server', 'x'), ['my server', 'ours', 'my'], true],
-    ])('allow %s about %j where there are %j: %s', (text, call, servers, expected) => {
+    ])('allow %s for %j with servers %j: %s', (text, call, servers, expected) => {
       expect(matches(text, 'allow', { ...call, servers })).toBe(expected);
     });
 
@@ -66,7 +66,7 @@ describe('match', () => {
       }
     });
 
-    test('a rule on an alias denies and asks also while the tool has its full name, and allows only by it', () => {
+    test('a deny or ask rule for an alias also matches the full name; an allow rule does not', () => {
       const [alias = ''] = aliasesOf('a__b', 'read');
       for (const effect of ['deny', 'ask'] as const) {
         expect(matches(alias, effect, meant)).toBe(true);
@@ -116,13 +116,13 @@ describe('match', () => {
       expect(matches(`Read(${pattern})`, 'allow', file('Read', path))).toBe(expected);
     });
 
-    test('a star in the name of the workspace is no pattern', () => {
+    test('a star in the name of the workspace is literal', () => {
       const odd = { ...WORKSPACE, cwd: '/w*' };
       expect(matchesCall(rule('Read(./a)', 'allow'), file('Read', '/w*/a'), odd)).toBe(true);
       expect(matchesCall(rule('Read(./a)', 'allow'), file('Read', '/wide/a'), odd)).toBe(false);
     });
 
-    test('Edit patterns are about Write too, and Read patterns about Glob and Grep', () => {
+    test('Edit patterns apply to Write, and Read patterns to Glob and Grep', () => {
       expect(matches('Edit(./a)', 'deny', file('Write', 'a'))).toBe(true);
       expect(matches('Read(./a)', 'deny', { name: 'Grep', input: { path: 'a', pattern: 'x' } })).toBe(true);
       expect(matches('Read(./a)', 'deny', { name: 'Glob', input: { pattern: '*' } })).toBe(false);
@@ -131,14 +131,14 @@ describe('match', () => {
     });
   });
 
-  test('words are compared whole', () => {
+  test('words are compared as a whole', () => {
     expect(matches('Task(review)', 'allow', { name: 'Task', input: { subagent_type: 'review' } })).toBe(true);
     expect(matches('Task(review)', 'allow', { name: 'Task', input: { subagent_type: 'reviewer' } })).toBe(
       false,
     );
   });
 
-  test('a call whose subject is missing is not allowed by a pattern, but is denied by one', () => {
+  test('a call without the compared argument is denied, but not allowed, by a pattern', () => {
     const odd = { name: 'Bash', input: { command: 5 } };
     expect(matches('Bash(ls:*)', 'allow', odd)).toBe(false);
     expect(matches('Bash(ls:*)', 'deny', odd)).toBe(true);
@@ -165,7 +165,7 @@ describe('narrow rules', () => {
 describe('unmatched', () => {
   const known = [{ name: 'Bash' }, { name: 'Write' }, mcpCall('docs', 'search')];
 
-  test('a deny rule about no known tool is reported', () => {
+  test('reports a deny rule that matches no known tool', () => {
     const rules = [
       rule('Bash(rm:*)', 'deny'),
       rule('Edit(./x)', 'deny'),

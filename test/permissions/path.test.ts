@@ -57,7 +57,7 @@ describe('protected path', () => {
       paths.map((path) => [path, decide(situation(file('Write', path), { mode: 'acceptEdits' })).kind]),
     );
 
-  test('mode acceptEdits asks before it changes what runs without the project being run', () => {
+  test('mode acceptEdits asks before it changes protected files', () => {
     const paths = [
       ...['.git/hooks/pre-push', '.gitconfig', '.gitmodules', 'lib/.gitattributes', '.husky/pre-commit'],
       ...['.githooks/pre-push', '.pre-commit-config.yaml', 'lefthook.yml', '.lintstagedrc.json'],

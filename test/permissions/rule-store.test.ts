@@ -16,7 +16,7 @@ const rules = (type: 'addRules' | 'replaceRules' | 'removeRules', ...names: stri
 });
 const names = (update: PermissionUpdate) => applyUpdates(set, [update]).set.rules.map(({ tool }) => tool);
 
-test('rules are added once, replaced and removed, only where the update says', () => {
+test('adds, replaces and removes rules only in the destination', () => {
   expect(names(rules('addRules', 'Glob', 'Glob', 'Bash'))).toEqual(['Bash', 'Read', 'Edit', 'Glob']);
   expect(names(rules('replaceRules', 'Glob'))).toEqual(['Read', 'Edit', 'Glob']);
   expect(names(rules('replaceRules'))).toEqual(['Read', 'Edit']);
@@ -24,7 +24,7 @@ test('rules are added once, replaced and removed, only where the update says', (
   expect(set.rules).toHaveLength(3);
 });
 
-test('a faulty rule is reported; others are added, but nothing is replaced', () => {
+test('reports an invalid rule, adds the others and replaces nothing', () => {
   const added = applyUpdates(set, [rules('addRules', 'Glob', '*')]);
   expect(added.set.rules).toHaveLength(4);
   expect(added.diagnostics).toMatchObject([{ code: 'RULE_TOO_WIDE', source: 'session' }]);
@@ -44,7 +44,7 @@ test('directories are kept by destination', async () => {
   ]);
 });
 
-test('the mode of the most particular place is in force', async () => {
+test('uses the mode of the source with the highest precedence', async () => {
   const store = memoryRuleStore();
   expect(modeOf(store.current())).toBe('default');
   await store.apply([{ type: 'setMode', mode: 'plan', destination: 'userSettings' }]);
@@ -53,7 +53,7 @@ test('the mode of the most particular place is in force', async () => {
   expect(modeOf(store.current())).toBe('acceptEdits');
 });
 
-test('the memory store remembers an always allow and gives back what it could not apply', async () => {
+test('the memory store applies updates and returns invalid rules', async () => {
   const store = memoryRuleStore();
   expect(await store.apply([rules('addRules', 'Bash', 'mcp__')])).toMatchObject([{ code: 'RULE_SYNTAX' }]);
   expect(store.current().rules).toEqual([rule('Bash', 'allow', 'session')]);
@@ -68,6 +68,6 @@ test.each([
   [{ ...rules('addRules'), rules: [{ toolName: 'Bash', ruleContent: 1 }] }, false],
   [{ type: 'other', destination: 'session' }, false],
   [null, false],
-])('%j is an update: %s', (value, expected) => {
+])('isPermissionUpdate(%j): %s', (value, expected) => {
   expect(isPermissionUpdate(value)).toBe(expected);
 });

@@ -21,7 +21,7 @@ describe('rule', () => {
     ['mcp__my server!__tool', { tool: 'mcp__my server!__tool' }],
     ['mcp__*', { tool: 'mcp__*' }],
     ['Unknown', { tool: 'Unknown' }],
-  ])('%j is a rule', (text, expected) => {
+  ])('parses %j', (text, expected) => {
     expect(parseRule(text, 'allow', 'cliArg')).toEqual({
       ok: true,
       rule: { ...expected, effect: 'allow', source: 'cliArg' },
@@ -42,19 +42,19 @@ describe('rule', () => {
     ['mcp__git*', 'RULE_TOO_WIDE'],
     ['mcp__server__tool(x)', 'RULE_TAKES_NO_PATTERN'],
     ['toString(x)', 'RULE_TAKES_NO_PATTERN'],
-  ])('%j is reported, not thrown', (text, code) => {
+  ])('reports %j without throwing', (text, code) => {
     expect(parseRule(text, 'allow', 'session')).toMatchObject({
       ok: false,
       diagnostic: { code, effect: 'allow', source: 'session', message: expect.any(String) },
     });
   });
 
-  test('a wide pattern may deny what it may not allow', () => {
+  test('a wide pattern may deny, but not allow', () => {
     expect(parseRule('*', 'deny', 'cliArg').ok).toBe(true);
     expect(parseRule('mcp__git*', 'ask', 'cliArg').ok).toBe(true);
   });
 
-  test('no text makes the parser throw, and the text of a rule is that rule again', () => {
+  test('the parser never throws, and a formatted rule parses to the same rule', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const parsed = parseRule(text, 'deny', 'session');
@@ -85,7 +85,7 @@ describe('server policy', () => {
     expect(policyRules(withPolicy(policy))).toEqual(expected);
   });
 
-  test('entries without policies say nothing', () => {
+  test('entries without policies give no rules', () => {
     const servers = new Map<string, { entry: ServerEntry }>([
       ['a', { entry: { command: 'x' } }],
       ['b', { entry: { type: 'http', url: 'http://x', tools: 'all' } as unknown as ServerEntry }],

@@ -8,7 +8,7 @@ import { configPlace } from '../config-place.ts';
 
 const CHOOSE = fileURLToPath(new URL('fixtures/choose.ts', import.meta.url));
 
-test('processes that choose at once lose nothing', async () => {
+test('concurrent processes lose no decision', async () => {
   const { home, project, write } = configPlace();
   const path = write(join(project, '.mcp.json'), {});
   const [who, count] = [['a', 'b', 'c'], 15];

@@ -42,7 +42,7 @@ function place() {
   return { ...it, file: it.write(join(it.project, '.mcp.json'), {}) };
 }
 
-test('an entry of a project is new, then what a person said, and changed once it is another (R169, C18)', async () => {
+test('a project entry is new, then decided, and changed after an edit (R169, C18)', async () => {
   const { home, file } = place();
   expect(await choiceOf(home, file)).toBe('new');
   decideServers(home, [written(file)], 'approved');
@@ -52,7 +52,7 @@ test('an entry of a project is new, then what a person said, and changed once it
   expect(await choiceOf(home, `${file}.other`)).toBe('new');
 });
 
-test('a no is about the content as well: what changed is asked about again', async () => {
+test('a rejection is for one content: changed content is asked about again', async () => {
   const { home, file } = place();
   decideServers(home, [written(file)], 'rejected');
   expect(await choiceOf(home, file)).toBe('rejected');
@@ -61,7 +61,7 @@ test('a no is about the content as well: what changed is asked about again', asy
   expect(await choiceOf(home, file)).toBe('approved');
 });
 
-test('who goes back to a branch they approved is not asked again', async () => {
+test('switching back to an approved branch does not ask again', async () => {
   const { home, file } = place();
   decideServers(home, [written(file, { command: 'a' })], 'approved');
   decideServers(home, [written(file, { command: 'b' })], 'rejected');
@@ -79,12 +79,12 @@ test.each<[Scope, Choice]>([
   ['plugin', 'approved'],
   ['connector', 'approved'],
   ['managed', 'approved'],
-])('an entry of scope %s begins as %s', async (scope, choice) => {
+])('an entry of scope %s starts as %s', async (scope, choice) => {
   const { home, file } = place();
   expect(await choiceOf(home, file, { command: 'a' }, scope)).toBe(choice);
 });
 
-test('the file is private, has a version and holds no content', async () => {
+test('the file is private, has a version and contains only hashes', async () => {
   const { home, file } = place();
   decideServers(home, [written(file, { command: 'a', env: { TOKEN: 'hush' } })], 'approved');
   const path = join(home, 'choices.json');
@@ -95,7 +95,7 @@ test('the file is private, has a version and holds no content', async () => {
   expect(text).not.toContain('hush');
 });
 
-test('by way of a link it is the same file; a repository that was moved is asked about again', async () => {
+test('resolves links; a moved repository is asked about again', async () => {
   const { home, project, file } = place();
   const link = `${project}-link`;
   symlinkSync(project, link);
@@ -107,7 +107,7 @@ test('by way of a link it is the same file; a repository that was moved is asked
   expect(await choiceOf(home, join(`${project}-moved`, '.mcp.json'))).toBe('new');
 });
 
-test('names and paths that differ in case are others, where the file system says so', async () => {
+test('names and paths are case-sensitive if the file system is', async () => {
   const { home, project, write } = place();
   const [upper, lower] = [write(join(project, 'A', 'f'), {}), write(join(project, 'a', 'f'), {})];
   decideServers(home, [written(upper)], 'approved');
@@ -116,7 +116,7 @@ test('names and paths that differ in case are others, where the file system says
   expect(await choiceOf(home, upper, { command: 'a' }, 'project', 'S')).toBe('new');
 });
 
-test('settings count by what they would allow; deny rules may come and go', async () => {
+test('approval of settings ignores deny rules', async () => {
   const { home, project, write } = place();
   const path = write(join(project, '.toolplane/settings.json'), {});
   const of = async (value: Record<string, unknown>) =>
@@ -128,7 +128,7 @@ test('settings count by what they would allow; deny rules may come and go', asyn
   expect(await of({ model: 'm', env: {} })).toBe('changed');
 });
 
-test('no to settings holds for that content, also in a directory that is trusted and by way of a link', async () => {
+test('a rejection of settings holds in a trusted directory and through a link', async () => {
   const { home, project, write } = place();
   const path = write(join(project, '.toolplane/settings.json'), {});
   const link = join(project, '.toolplane/settings.local.json');
@@ -147,7 +147,7 @@ test('no to settings holds for that content, also in a directory that is trusted
   expect(forgetApprovals(home, project)).toBe(2);
 });
 
-test('a trusted directory: all in it counts, now and later, but for what was rejected by itself', async () => {
+test('a trusted directory approves all content except rejected entries', async () => {
   const { home, project, file, write } = place();
   decideServers(home, [written(file, { command: 'no' })], 'rejected');
   trustDirectory(home, project);
@@ -171,7 +171,7 @@ test('a trusted directory: all in it counts, now and later, but for what was rej
   expect(choices.ofServer(written(join(project, 'link.json')))).toBe('new');
 });
 
-test('what was approved in one scope is not approved in another, whatever links there are (C18)', async () => {
+test('an approval for one scope is not valid in another, even through links (C18)', async () => {
   const { home, project, file, write } = place();
   const link = join(project, '.toolplane/settings.local.json');
   mkdirSync(join(project, '.toolplane'));
@@ -200,7 +200,7 @@ test.each([
       writeFileSync(join(it, '.git'), 'gitdir: ../../.git/modules/inner\n');
     },
   ],
-])('trust does not reach %s inside the trusted one', async (_, init) => {
+])('trust does not include %s inside the trusted one', async (_, init) => {
   const { home, project, write } = place();
   const inner = write(join(project, 'vendor/inner/deep/.mcp.json'), {});
   trustDirectory(home, project);
@@ -283,7 +283,7 @@ describe('trust in a repository is bound to its identity, not to its path', () =
         writeFileSync(join(project, '.git'), `gitdir: ${join(base, 'copy')}\n`);
       },
     ],
-  ])('it ends when %s', async (_, replace) => {
+  ])('trust ends when %s', async (_, replace) => {
     const it = place();
     git(it.project, 'init', '-q');
     trustDirectory(it.home, it.project);
@@ -293,7 +293,7 @@ describe('trust in a repository is bound to its identity, not to its path', () =
     expect(await choiceOf(it.home, it.file)).toBe('new');
   });
 
-  test('it lasts through commits, branches, a pull, a clean, gc and a move away and back', async () => {
+  test('trust survives commits, branches, pull, clean, gc and a move away and back', async () => {
     const it = place();
     const base = join(it.project, '..');
     git(it.project, 'init', '-q');
@@ -310,7 +310,7 @@ describe('trust in a repository is bound to its identity, not to its path', () =
     expect(await trusts(it)).toBe(true);
   });
 
-  test('a token that an archive brought along is not taken for its identity', () => {
+  test('replaces a token that came with an archive', () => {
     const it = place();
     const outside = it.write(join(it.project, '../outside'), 'kept');
     symlinkSync(outside, join(it.project, '.git/toolplane-trust'));
@@ -324,7 +324,7 @@ describe('trust in a repository is bound to its identity, not to its path', () =
     expect(readFileSync(join(it.project, '.git/toolplane-trust'), 'utf8')).not.toBe(token);
   });
 
-  test('a path that was trusted without an identity waits again, and other choices are kept', async () => {
+  test('a path that was trusted without an identity is asked about again; other decisions stay', async () => {
     const it = place();
     decideServers(it.home, [written(it.file)], 'approved');
     const path = join(it.home, 'choices.json');
@@ -342,7 +342,7 @@ describe('trust in a repository is bound to its identity, not to its path', () =
   });
 });
 
-test('choices are forgotten by directory, or of one server', async () => {
+test('removes decisions by directory or server', async () => {
   const { home, project, file, write } = place();
   const other = write(join(project, '..', 'project-2', '.mcp.json'), {});
   const deep = write(join(project, 'sub', '.mcp.json'), {});
@@ -362,7 +362,7 @@ test('choices are forgotten by directory, or of one server', async () => {
   expect(await choiceOf(home, other)).toBe('approved');
 });
 
-test('where nothing was ever said, nothing is written', async () => {
+test('writes nothing without decisions', async () => {
   const { home, project } = place();
   expect(forgetApprovals(home, project)).toBe(0);
   expect(() => statSync(join(home, 'choices.json'))).toThrow('ENOENT');
@@ -408,7 +408,7 @@ test.each<[string, (path: string) => void, RegExp]>([
   ['a directory', (path) => mkdirSync(path, { mode: 0o700 }), /not a regular file|EISDIR/],
   ['a pipe', (path) => execFileSync('mkfifo', ['-m', '600', path]), /not a regular file/],
 ])(
-  'a file of choices that is %s approves nothing, is told once and never written over',
+  'an approvals file that is %s approves nothing, is reported once and never overwritten',
   async (_, make, why) => {
     const { home, file } = place();
     mkdirSync(home, { recursive: true });
@@ -427,7 +427,7 @@ test.each<[string, (path: string) => void, RegExp]>([
   },
 );
 
-test('a home that cannot be written to is told with its path', () => {
+test('reports a read-only home with its path', () => {
   const { home, file, write } = place();
   write(home, 'a file in its place');
   expect(() => decideServers(home, [written(file)], 'approved')).toThrow(
@@ -435,14 +435,14 @@ test('a home that cannot be written to is told with its path', () => {
   );
 });
 
-test('an entry that stands in no file cannot be approved', () => {
+test('an entry without a file cannot be approved', () => {
   const { home } = place();
   expect(() => decideServers(home, [{ scope: 'project', name: 's', raw: {} }], 'approved')).toThrow(
     /cannot be approved/,
   );
 });
 
-test('five hundred entries are decided on and judged without delay', async () => {
+test('decides 500 entries quickly', async () => {
   const { home, file } = place();
   const all = Array.from({ length: 500 }, (_, n) => written(file, { command: `${n}` }, 'project', `s${n}`));
   decideServers(home, all, 'approved');
@@ -450,7 +450,7 @@ test('five hundred entries are decided on and judged without delay', async () =>
   expect(new Set(all.map((it) => choices.ofServer(it)))).toEqual(new Set(['approved']));
 });
 
-test('a mode that became loose later stops what was approved', async () => {
+test('a file that becomes readable by others approves nothing', async () => {
   const { home, file } = place();
   decideServers(home, [written(file)], 'approved');
   chmodSync(join(home, 'choices.json'), 0o666);

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { approvablePart, hashContent } from '../../../src/config/approval/approved-content.ts';
 
-describe('hash entry', () => {
-  test('the order of members means nothing, that of lists does', () => {
+describe('hashContent', () => {
+  test('ignores the order of members, but not of lists', () => {
     expect(hashContent({ a: 1, b: { c: 2, d: 3 } })).toBe(hashContent({ b: { d: 3, c: 2 }, a: 1 }));
     expect(hashContent({ args: ['a', 'b'] })).not.toBe(hashContent({ args: ['b', 'a'] }));
     expect(hashContent({ type: ['a', 'b'] })).not.toBe(hashContent({ type: ['b', 'a'] }));
@@ -15,7 +15,7 @@ describe('hash entry', () => {
     ['an object and a list', {}, []],
     ['an object and the pairs of it', { a: 1 }, { members: [['a', 1]] }],
     ['a member called __proto__', JSON.parse('{"__proto__":{"command":"x"}}'), {}],
-  ])('%s differ', (_, one, other) => {
+  ])('distinguishes %s', (_, one, other) => {
     expect(hashContent(one)).not.toBe(hashContent(other));
   });
 
@@ -28,7 +28,7 @@ describe('hash entry', () => {
     );
   });
 
-  test('what is nested too deeply has no hash, and is no crash', () => {
+  test('gives no hash for deep nesting instead of crashing', () => {
     let deep: unknown = 1;
     for (let n = 0; n < 200_000; n++) deep = [deep];
     expect(hashContent(deep)).toBeUndefined();
@@ -45,7 +45,7 @@ describe('hash entry', () => {
   }
 });
 
-describe('settings part', () => {
+describe('approvablePart', () => {
   test.each([
     ['nothing', {}, undefined],
     ['what says what the file is', { version: 1, $schema: 'x', mcpServers: { a: {} } }, undefined],

@@ -55,7 +55,7 @@ async function toldBy(connection: Connection | undefined): Promise<string> {
   return [...(block?.type === 'text' ? block.text : '')].reverse().join('');
 }
 
-test('a process gets what is put into its command, args, env and cwd; its stderr and status do not show secrets', async () => {
+test('substitutes values in command, args, env and cwd; stderr and status do not show secrets', async () => {
   const { servers, told, dial } = serversWith({
     ...VALUES,
     NODE: process.execPath,
@@ -82,7 +82,7 @@ test('a process gets what is put into its command, args, env and cwd; its stderr
   for (const value of HIDDEN) expect(shown).not.toContain(value);
 });
 
-test('a server on the network gets what is put into its url and headers', async () => {
+test('substitutes values in url and headers', async () => {
   await using web = await startHttpServer(`Bearer ${SECRET}`);
   const { port } = new URL(web.url);
   const { told, dial } = serversWith({ PORT: port });
@@ -95,7 +95,7 @@ test('a server on the network gets what is put into its url and headers', async 
   expect(JSON.stringify(told)).not.toContain(SECRET);
 });
 
-test('a server that fails with our values in its words is told without them', async () => {
+test('masks secret values in the error messages of a server', async () => {
   const seen: IncomingMessage[] = [];
   const http = createServer((request, response) => {
     seen.push(request);
@@ -151,7 +151,7 @@ test.each<[string, ServerEntry, string]>([
     { type: 'http', url: 'http://${TOKEN}/', headers: { A: '${TOKEN}\n' } },
     '"A" in "headers"',
   ],
-])('%s: no secret is told', async (_, entry, fault) => {
+])('%s: does not show secrets', async (_, entry, fault) => {
   const { told, dial } = serversWith();
   const args = 'args' in entry ? { args: [...(entry.args ?? []), '${secret:key}', '${TOKEN}'] } : {};
   const server = await dial({ ...entry, ...args });
@@ -163,7 +163,7 @@ test.each<[string, ServerEntry, string]>([
     expect(JSON.stringify([told, server?.status, server?.entry])).not.toContain(value);
 });
 
-test('what is missing is not retried by itself; a reconnect takes what is there then', async () => {
+test('does not retry a missing value automatically; a reconnect uses the current values', async () => {
   const env: Record<string, string | undefined> = {};
   const store = fileSecretStore(join(configPlace().home, 'secrets.json'));
   const fleet = new Fleet({}, { expand: createExpander({ env, secrets: store }) });
@@ -187,7 +187,7 @@ test('what is missing is not retried by itself; a reconnect takes what is there 
   await fleet[Symbol.asyncDispose]();
 });
 
-test('a value that changed is taken at the next dial', async () => {
+test('uses a changed value at the next connection', async () => {
   const env: Record<string, string | undefined> = { A: 'first-value' };
   const { servers, dial } = serversWith(env);
   await dial({ ...TELLING, env: { A: '${A}' } });
@@ -197,7 +197,7 @@ test('a value that changed is taken at the next dial', async () => {
   expect(await toldBy(connection)).toContain('second-value');
 });
 
-test('what was listed with other credentials does not stand in', async () => {
+test('does not reuse a tool list that was cached with other credentials', async () => {
   const env: Record<string, string | undefined> = { TOKEN: 'alices-token' };
   const keys: string[] = [];
   const catalogue: ToolCache = {

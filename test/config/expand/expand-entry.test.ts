@@ -54,13 +54,13 @@ describe('expand entry', () => {
   });
 
   test.each([['constructor'], ['__proto__'], ['toString']])(
-    'the variable %s is not there by nature',
+    '%s, an inherited property, is not a variable',
     (name) => {
       expect(argument(`\${${name}:-none}`)).toBe('none');
     },
   );
 
-  describe('it is alike everywhere: command, args, env, url and headers', () => {
+  describe('substitutes in the same way in command, args, env, url and headers', () => {
     const stdio: ExternalServerEntry = {
       type: 'stdio',
       command: '${DIR}/bin',
@@ -79,7 +79,7 @@ describe('expand entry', () => {
       tls: { ca: '${DIR}/ca', cert: '${DIR}/cert', key: '${DIR}/key', serverName: '${HOST}' },
     };
 
-    test('in every member that says how to reach a server, and in no other', () => {
+    test('substitutes only in members that describe the connection', () => {
       expect(expandEntry(stdio, lookup(VARIABLES))).toMatchObject({
         kind: 'expanded',
         entry: {
@@ -121,14 +121,14 @@ describe('expand entry', () => {
       });
     });
 
-    test('what was given stays as it is', () => {
+    test('does not change the given entry', () => {
       const before = structuredClone(http);
       expandEntry(http, lookup(VARIABLES, SECRETS));
       expect(http).toEqual(before);
     });
   });
 
-  test('what is secret: by its store, its name or its place', () => {
+  test('marks values as secret by store, name or member', () => {
     const args = ['${secret:gh}', '${HOST}', '${MY_API_KEY}', '${PGPASSWORD}', '${EMPTY_TOKEN}', '${AUTHOR}'];
     const variables = {
       HOST: 'h',
@@ -144,7 +144,7 @@ describe('expand entry', () => {
     });
   });
 
-  test('all that is missing is told at once, with its places and what to do', () => {
+  test('reports all missing values at once, with key paths and remedies', () => {
     const entry: ExternalServerEntry = {
       url: '${BASE}/mcp',
       headers: { Authorization: 'Bearer ${KEY}', 'X-Key': '${KEY}${KEY}', 'a b\n': '${secret:none}' },
@@ -166,7 +166,7 @@ describe('expand entry', () => {
     });
   });
 
-  test('what is malformed is told with its place, and what is missing beside it', () => {
+  test('reports malformed references with their position, and missing values too', () => {
     expect(expandEntry({ command: 'x', args: ['a', 'b${a b}', '${NONE}'] }, lookup(VARIABLES))).toMatchObject(
       {
         faults: [
@@ -177,7 +177,7 @@ describe('expand entry', () => {
     );
   });
 
-  test('a store that cannot be read is told once', () => {
+  test('reports an unreadable store once', () => {
     const unreadable: Lookup = {
       variable: () => undefined,
       secret() {
@@ -202,7 +202,7 @@ describe('expand entry', () => {
     ['a command that is empty', { command: '${EMPTY}' }, 'needs "command", a non-empty string'],
     ['a cwd that is empty', { command: 'x', cwd: '${EMPTY}' }, '"cwd" must be a non-empty string'],
     ['what was wrong before', { command: 'x', args: 5 as never }, '"args" must be a list of strings'],
-  ])('the entry is checked again: %s', (_, entry, fault) => {
+  ])('validates the expanded entry: %s', (_, entry, fault) => {
     const expanded = expandEntry(entry, lookup(VARIABLES));
     expect(expanded).toMatchObject({ kind: 'faulty', faults: [expect.stringContaining(fault)] });
     expect(JSON.stringify(expanded)).not.toContain('tok-12345');
@@ -235,7 +235,7 @@ describe('expand entry', () => {
     fc.integer({ min: 0 }).map((it) => `value#${it}#`),
   );
 
-  test('it never throws, and a fault shows no value', () => {
+  test('never throws, and faults contain no value', () => {
     fc.assert(
       fc.property(ENTRY, VALUES, (entry, values) => {
         const expanded = expandEntry(entry as ExternalServerEntry, lookup(values, values));
@@ -246,7 +246,7 @@ describe('expand entry', () => {
     );
   });
 
-  test('an entry without "${" is what it was, and hides nothing', () => {
+  test('an entry without references is unchanged and has no secrets', () => {
     const plain = fc.string().filter((it) => !it.includes('${'));
     fc.assert(
       fc.property(fc.array(plain), fc.dictionary(plain, plain), (args, env) => {
@@ -278,7 +278,7 @@ describe('expander', () => {
     throw new Error('the store was asked');
   };
 
-  test('an entry and the values to hide are given, each time anew', () => {
+  test('returns the entry and the secret values for each call', () => {
     const env: Record<string, string | undefined> = { A: 'one', GONE: undefined };
     const store = storeOf({ s: 'first-secret' });
     const expand = createExpander({ env, secrets: store });
@@ -295,7 +295,7 @@ describe('expander', () => {
     });
   });
 
-  test('all that is wrong is one error of the server, and nothing has run', () => {
+  test('reports all faults in one error of the server, with nothing run', () => {
     const expand = createExpander({ env: {}, secrets: () => storeOf({}) });
     expect(() => expand('srv', { command: '${A}', args: ['${secret:s}'] })).toThrow(
       expect.objectContaining({
@@ -309,17 +309,17 @@ describe('expander', () => {
     );
   });
 
-  test('what objects have by nature is no variable', () => {
+  test('inherited properties are not variables', () => {
     const expand = createExpander({ env: {}, secrets: UNUSED });
     expect(() => expand('srv', { command: '${constructor}' })).toThrow('the variable constructor');
   });
 
-  test('a store nobody refers to is not asked', () => {
+  test('does not read the store without a reference to it', () => {
     const expand = createExpander({ env: { A: 'one' }, secrets: UNUSED });
     expect(expand('srv', { command: '${A}' })).toMatchObject({ entry: { command: 'one' }, secrets: [] });
   });
 
-  test('servers in the program and literal entries are not expanded; an entry that is no object is refused', () => {
+  test('does not expand in-process and literal entries; refuses an entry that is not an object', () => {
     const expand = createExpander({
       env: { A: 'one' },
       secrets: UNUSED,

@@ -21,7 +21,7 @@ test.each<[string, Part[]]>([
   ['$$${A}', [text('$${A}')]],
   // What only looks like it is text.
   ['$A $ {A} a}b{ $$ $(A)', [text('$A $ {A} a}b{ $$ $(A)')]],
-])('%j is read', (given, parts) => {
+])('parses %j', (given, parts) => {
   expect(parseTemplate(given)).toEqual({ kind: 'parts', parts });
 });
 
@@ -41,11 +41,11 @@ test.each<[string, number, string]>([
   ['${secret:a:-b}', 1, 'write ${secret:name}'],
   ['${env:HOME}', 1, 'without "env:"'],
   ['x ${A:-${}}', 8, 'an invalid "${"; write ${VAR}'],
-])('%j is refused at character %i', (given, at, fault) => {
+])('refuses %j at character %i', (given, at, fault) => {
   expect(parseTemplate(given)).toEqual({ kind: 'faulty', at, fault: expect.stringContaining(fault) });
 });
 
-test('defaults may be nested ten deep, and no deeper', () => {
+test('limits nested defaults to ten levels', () => {
   const nested = (depth: number) => '${A:-'.repeat(depth) + '}'.repeat(depth);
   expect(parseTemplate(nested(10))).toMatchObject({ kind: 'parts' });
   expect(parseTemplate(nested(11))).toMatchObject({
@@ -59,7 +59,7 @@ const TRICKY = fc
   .array(fc.constantFrom('$', '{', '}', '${', 'A', ':-', 'secret:', 'é', ' '))
   .map((it) => it.join(''));
 
-test('any text is read, without throwing, and one without "${" is itself', () => {
+test('parses any text without throwing; a text without "${" is unchanged', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), TRICKY), (given) => {
       const read = parseTemplate(given);
@@ -69,7 +69,7 @@ test('any text is read, without throwing, and one without "${" is itself', () =>
   );
 });
 
-test('what is escaped comes out as it was', () => {
+test('escaping and parsing a text gives the same text', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), TRICKY), (given) => {
       expect(parseTemplate(literalText(given))).toEqual({

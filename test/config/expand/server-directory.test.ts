@@ -43,8 +43,8 @@ async function placeOf({ servers }: Awaited<ReturnType<typeof dialled>>, name: s
 
 const servers = (mcpServers: object) => ({ mcpServers });
 
-describe('where the process of a server runs', () => {
-  test('of the person: in a directory of its own that only they may read', async () => {
+describe('working directory of a server', () => {
+  test('user scope: a directory of its own that only the user can read', async () => {
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), servers({ mine: TELLING }));
     const own = join(place.home, 'servers/mine');
@@ -52,7 +52,7 @@ describe('where the process of a server runs', () => {
     expect(statSync(own).mode & 0o777).toBe(0o700);
   });
 
-  test('of a plugin and of the machine: likewise', async () => {
+  test('plugin and managed scope: a directory of its own', async () => {
     const place = configPlace();
     const plugin = place.write(join(place.userHome, 'plugin/.mcp.json'), servers({ added: TELLING }));
     place.write(join(place.home, 'settings.json'), { plugins: [join(plugin, '..')] });
@@ -72,7 +72,7 @@ describe('where the process of a server runs', () => {
     },
   );
 
-  test('of a program: where the program says, also under the name of another', async () => {
+  test('program scope: the directory of the program, also with the name of another server', async () => {
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), servers({ mine: { command: 'other' } }));
     const given = await dialled(place, { mcpConfigs: [JSON.stringify(servers({ given: TELLING }))] });
@@ -80,7 +80,7 @@ describe('where the process of a server runs', () => {
     expect(await placeOf(await dialled(place, {}, { mine: TELLING }), 'mine')).toBe(place.project);
   });
 
-  test('a cwd counts, and a relative one starts at the file it is written in', async () => {
+  test('uses "cwd", relative to the file that contains the entry', async () => {
     const place = configPlace();
     mkdirSync(join(place.home, 'tools'), { recursive: true });
     place.write(
@@ -97,7 +97,7 @@ describe('where the process of a server runs', () => {
     expect(await placeOf(made, 'here')).toBe(place.project);
   });
 
-  test('a server that is dialled again after its entry was changed keeps its directory', async () => {
+  test('keeps the directory when a server reconnects after its entry changed', async () => {
     const place = configPlace();
     const file = place.write(join(place.home, 'settings.json'), servers({ mine: TELLING }));
     const { running } = await dialled(place);
@@ -108,7 +108,7 @@ describe('where the process of a server runs', () => {
     expect(running.expand('mine', entry).isolation?.cwd).toBe(join(place.home, 'servers/mine'));
   });
 
-  test('without a home that can be written to it is the home of the person, if that is not in the project', async () => {
+  test('falls back to the user’s home if Toolplane’s is not writable and the user’s is outside of the project', async () => {
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), servers({ mine: TELLING }));
     writeFileSync(join(place.home, 'servers'), 'a file in its place');
@@ -121,7 +121,7 @@ describe('where the process of a server runs', () => {
   });
 });
 
-describe('a repository that nobody approved starts nothing by its files', () => {
+describe('an unapproved repository cannot start anything', () => {
   const evil = (proof: string) => `require('node:fs').writeFileSync(${JSON.stringify(proof)}, '')`;
 
   test.each<[string, (proof: string) => object]>([
@@ -167,7 +167,7 @@ describe('a repository that nobody approved starts nothing by its files', () => 
     expect(existsSync(proof)).toBe(false);
   });
 
-  test('a program that npm put on PATH for the project', async () => {
+  test('a program of the project that npm put on PATH', async () => {
     const place = configPlace();
     const proof = join(place.userHome, 'it-ran');
     const bin = join(place.project, 'sub/node_modules/.bin');
@@ -183,7 +183,7 @@ describe('a repository that nobody approved starts nothing by its files', () => 
     expect(existsSync(proof)).toBe(false);
   });
 
-  test('a script that a headersHelper of the person would run', async () => {
+  test('a script that a headersHelper of the user would run', async () => {
     const place = configPlace();
     const proof = join(place.userHome, 'it-ran');
     await using web = await startWeb();
@@ -194,7 +194,7 @@ describe('a repository that nobody approved starts nothing by its files', () => 
     expect(existsSync(proof)).toBe(false);
   });
 
-  test('an authority of TLS that lies in the project', async () => {
+  test('a certificate authority in the project', async () => {
     const place = configPlace();
     const url = 'https://127.0.0.1:1/mcp';
     place.write(
@@ -207,7 +207,7 @@ describe('a repository that nobody approved starts nothing by its files', () => 
   });
 });
 
-describe('the name of the directory', () => {
+describe('directory name', () => {
   test.each([
     ['docs', 'docs'],
     ['my_docs-2', 'my_docs-2'],
@@ -230,14 +230,14 @@ describe('the name of the directory', () => {
     'x'.repeat(200),
     '-x',
     'a.',
-  ])('%j stays inside, and is no other name', (name) => {
+  ])('%j stays inside the parent directory and is unique', (name) => {
     const path = serverDirectory('/h', name);
     expect(join(path, '..')).toBe('/h/servers');
     expect(basename(path)).toMatch(/^(?:[a-z0-9][a-z0-9-]{0,40}-)?[0-9a-f]{12}$/);
   });
 });
 
-test('relative paths of servers that do not run in the project are warned of', async () => {
+test('warns about relative paths of servers that do not run in the project', async () => {
   const place = configPlace();
   const fs = ['-y', '@modelcontextprotocol/server-filesystem'];
   place.write(
@@ -269,7 +269,7 @@ test('relative paths of servers that do not run in the project are warned of', a
   );
 });
 
-test('a variable of settings that a server inherits is judged by the policy, unless the administrator set it', async () => {
+test('applies the policy to inherited variables of settings, unless the administrator set them', async () => {
   const place = configPlace();
   const rows = [{ serverCommand: [TELLING.command, ...(TELLING.args ?? [])] }];
   const managed = join(place.managed, 'managed-settings.json');

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { formatKeyPath, limitDiagnostics } from '../../../src/config/files/diagnostics.ts';
 import type { ConfigDiagnostic } from '../../../src/config/model.ts';
 
-describe('few faults', () => {
+describe('limitDiagnostics', () => {
   const fault = (
     level: ConfigDiagnostic['level'],
     at: number,
@@ -17,12 +17,12 @@ describe('few faults', () => {
     ...more,
   });
 
-  test('as many as anybody reads are all told', () => {
+  test('keeps all diagnostics up to the limit', () => {
     const faults = Array.from({ length: 50 }, (_, at) => fault('warning', at));
     expect(limitDiagnostics(faults)).toEqual(faults);
   });
 
-  test('of more, what does not count comes before warnings, in the order of the file, and the rest is a number', () => {
+  test('keeps errors before warnings, in file order, and counts the rest', () => {
     const warnings = Array.from({ length: 60 }, (_, at) => fault('warning', at));
     const errors = [fault('error', 60), fault('error', 61, { isFatal: true })];
     expect(limitDiagnostics([...warnings, ...errors])).toEqual([
@@ -38,13 +38,13 @@ describe('few faults', () => {
     ]);
   });
 
-  test('if those left out keep an agent from starting, the number does too', () => {
+  test('the count is fatal if an omitted diagnostic is', () => {
     const faults = Array.from({ length: 51 }, (_, at) => fault('error', at, { isFatal: true }));
     expect(limitDiagnostics(faults).at(-1)).toMatchObject({ level: 'error', isFatal: true });
   });
 });
 
-describe('key text', () => {
+describe('formatKeyPath', () => {
   test.each<[readonly (string | number)[], string]>([
     [['mcpServers', 'github', 'args'], 'mcpServers.github.args'],
     [['connectors', 0, 'url'], 'connectors[0].url'],
@@ -53,11 +53,11 @@ describe('key text', () => {
     [['mcpServers', 'a\nb\u202e'], 'mcpServers["a\\nb\\u202e"]'],
     [['bare'], 'bare'],
     [['x', 'y'.repeat(300)], `x["${'y'.repeat(80)}…"]`],
-  ])('%j is written %s', (way, text) => {
+  ])('formats %j as %s', (way, text) => {
     expect(formatKeyPath(way)).toBe(text);
   });
 
-  test('whatever a name is, it stays on one line and shows what it is', () => {
+  test('keeps any name on one line and makes invisible characters visible', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), (way) => {
         expect(formatKeyPath(way)).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);

@@ -27,7 +27,7 @@ function file(text: string): string {
   return write(join(project, 'settings.json'), text);
 }
 
-test('a file that is not there is made for its owner only, with what leads to it', () => {
+test('creates a missing file and its directories with private modes', () => {
   const { home } = configPlace();
   const path = join(home, 'deep', 'settings.json');
   const edited = editDocument(path, ADD, { version: 1 });
@@ -37,7 +37,7 @@ test('a file that is not there is made for its owner only, with what leads to it
   expect([path, dirname(path), home].map((it) => statSync(it).mode & 0o777)).toEqual([0o600, 0o700, 0o700]);
 });
 
-test('other modes can be asked for, whatever the umask', () => {
+test('applies other modes regardless of the umask', () => {
   const { project } = configPlace();
   const path = join(project, '.toolplane', 'settings.json');
   editDocument(path, ADD, { mode: 0o644, directoryMode: 0o755 });
@@ -45,7 +45,7 @@ test('other modes can be asked for, whatever the umask', () => {
   expect(readdirSync(dirname(path))).toEqual(['settings.json']);
 });
 
-test('a file that is there keeps comments, unknown members, line ends, mark, mode and owner', () => {
+test('keeps comments, unknown keys, line ends, byte order mark, mode and owner', () => {
   const path = file('\uFEFF{\r\n\t// mine\r\n\t"unknown": [1,],\r\n}\r\n');
   chmodSync(path, 0o640);
   if (process.getuid?.() === 0) chownSync(path, 1234, 2345);
@@ -57,7 +57,7 @@ test('a file that is there keeps comments, unknown members, line ends, mark, mod
   expect(statSync(path)).toMatchObject({ uid, gid, mode: 0o100640 });
 });
 
-test('a change that is none writes nothing, and makes nothing', () => {
+test('writes and creates nothing without a change', () => {
   const path = file('{"added": 1}');
   const before = statSync(path).ino;
   expect(editDocument(path, ADD, { version: 1 })).toEqual({
@@ -71,7 +71,7 @@ test('a change that is none writes nothing, and makes nothing', () => {
   expect(existsSync(join(dirname(path), 'none'))).toBe(false);
 });
 
-test('the change is made from what is there now', () => {
+test('passes the current content to the change', () => {
   const path = file('{"n": 41}');
   editDocument(path, ({ n }) => [{ path: ['n'], value: Number(n) + 1 }]);
   expect(readFileSync(path, 'utf8')).toBe('{"n": 42}');
@@ -103,7 +103,7 @@ test.each<[string, string, EditOptions, string]>([
     {},
     ' was not changed: "added" is a duplicate key in the same object; remove one',
   ],
-])('a file that is %s is left as it is', (_, text, options, message) => {
+])('does not change a file that is %s', (_, text, options, message) => {
   const path = file(text);
   expect(() => editDocument(path, ADD, options)).toThrow(
     expect.objectContaining({ code: 'bad-config', message: `${path}${message}` }),
@@ -112,13 +112,13 @@ test.each<[string, string, EditOptions, string]>([
   expect(readdirSync(dirname(path)).sort()).toEqual(['.git', 'settings.json']);
 });
 
-test('a file of others has a version of its own, which is none of ours', () => {
+test('ignores the version of files that other programs share', () => {
   const path = file('{"version": "2.0.0"}');
   editDocument(path, ADD);
   expect(readFileSync(path, 'utf8')).toBe('{"version": "2.0.0", "added": 1}');
 });
 
-test('a link stays, and what it leads to is changed', () => {
+test('edits the target of a symbolic link and keeps the link', () => {
   const { project, userHome, write } = configPlace();
   const target = write(join(userHome, 'dotfiles', 'settings.json'), '{}');
   const path = join(project, 'settings.json');
@@ -128,7 +128,7 @@ test('a link stays, and what it leads to is changed', () => {
   expect(readFileSync(target, 'utf8')).toBe('{\n  "added": 1\n}');
 });
 
-test('nothing is written where a link leads out of the directory', () => {
+test('writes nothing through a link that leads out of the directory', () => {
   const { project, userHome } = configPlace();
   mkdirSync(join(userHome, 'theirs'));
   symlinkSync(join(userHome, 'theirs'), join(project, '.toolplane'));
@@ -137,7 +137,7 @@ test('nothing is written where a link leads out of the directory', () => {
   expect(readdirSync(join(userHome, 'theirs'))).toEqual([]);
 });
 
-test('a file that would become too big is left as it is', () => {
+test('does not write a file beyond the size limit', () => {
   const text = JSON.stringify({ text: 'x'.repeat(7 * 2 ** 20) });
   const path = file(text);
   expect(() => editDocument(path, () => [{ path: ['more'], value: 'x'.repeat(2 ** 21) }])).toThrow(
@@ -146,14 +146,14 @@ test('a file that would become too big is left as it is', () => {
   expect(statSync(path).size).toBe(text.length);
 });
 
-test('a file in a project does not become bigger than it may be to be read', () => {
+test('does not write a project file beyond its read limit', () => {
   const path = file('{}');
   const more = () => [{ path: ['more'], value: 'x'.repeat(2 ** 20) }];
   expect(() => editDocument(path, more, { within: dirname(path) })).toThrow('would be larger than 1 MiB');
   expect(editDocument(path, more).isChanged).toBe(true);
 });
 
-test('who writes without a lock meanwhile loses nothing', () => {
+test('keeps a concurrent write of a program without a lock', () => {
   const path = file('{"a": 1}');
   let times = 0;
   editDocument(path, () => {
@@ -169,7 +169,7 @@ test('who writes without a lock meanwhile loses nothing', () => {
   ).toThrow('another program keeps writing to it; try again');
 });
 
-test('nor does who writes while the new file is on its way to the disk', () => {
+test('keeps a concurrent write during the replacement', () => {
   const path = file('{"a": 1}');
   // The disk is what takes time: others may write meanwhile.
   const { fsyncSync } = fs;
@@ -187,7 +187,7 @@ test('nor does who writes while the new file is on its way to the disk', () => {
   expect(readFileSync(path, 'utf8')).toBe('{"b": 1, "added": 1}');
 });
 
-test('locks can be kept elsewhere, one for a file however it is reached; nothing shows up beside it', () => {
+test('keeps one lock per file in another directory, whatever path leads to the file', () => {
   const { home, project, write } = configPlace();
   const path = write(join(project, 'real', '.mcp.json'), '{}');
   symlinkSync('real', join(project, 'link'));
@@ -209,7 +209,7 @@ test('locks can be kept elsewhere, one for a file however it is reached; nothing
   expect(statSync(locks).mode & 0o777).toBe(0o700);
 });
 
-test('what is in the place of a lock fails the edit at once', () => {
+test('fails at once if something else is in the place of the lock', () => {
   const path = file('{"a": 1}');
   mkdirSync(`${path}.lock`);
   expect(() => editDocument(path, ADD)).toThrow(
@@ -218,7 +218,7 @@ test('what is in the place of a lock fails the edit at once', () => {
   expect(readdirSync(dirname(path)).sort()).toEqual(['.git', 'settings.json', 'settings.json.lock']);
 });
 
-test('several processes that write at once lose nothing', async () => {
+test('concurrent processes lose no edit', async () => {
   const path = file('{\n  // ours\n}\n');
   const names = ['a', 'b', 'c', 'd'];
   const ends = names.map((who) => {
@@ -235,7 +235,7 @@ test('several processes that write at once lose nothing', async () => {
   expect(readdirSync(dirname(path)).sort()).toEqual(['.git', 'settings.json']);
 }, 60_000);
 
-test('a disk that is full leaves the file as it was, and nothing beside it', () => {
+test('a full disk leaves the file unchanged and no other files', () => {
   const path = file('{"a": 1}');
   // The limit of a file's size fails a write in the middle, as a full disk does.
   const command = `trap '' XFSZ; ulimit -f 8; exec '${process.execPath}' '${fixture('edit-once.ts')}' "$1" "$2"`;
@@ -245,7 +245,7 @@ test('a disk that is full leaves the file as it was, and nothing beside it', () 
   expect(readdirSync(dirname(path)).sort()).toEqual(['.git', 'settings.json']);
 });
 
-test('a directory that must not be written to leaves the file as it was', () => {
+test('a read-only directory leaves the file unchanged', () => {
   const path = file('{"a": 1}');
   chmodSync(dirname(dirname(path)), 0o755);
   chmodSync(path, 0o666);

@@ -132,7 +132,7 @@ const given = fc.record({
   next: anyValue,
 });
 
-test('a text as an author writes it is what it says', () => {
+test('generated texts parse to their value', () => {
   fc.assert(
     fc.property(document, ({ value, text }) => {
       expect(parseJsonc(text).faults).toEqual([]);
@@ -141,7 +141,7 @@ test('a text as an author writes it is what it says', () => {
   );
 });
 
-test('a value that is set is set, and everything else is as it was', () => {
+test('setting a value changes nothing else', () => {
   fc.assert(
     fc.property(given, ({ document: { value, text }, steps, name, next }) => {
       const way = wayInto(value, steps, name);
@@ -161,7 +161,7 @@ test('a value that is set is set, and everything else is as it was', () => {
   );
 });
 
-test('what is removed is gone, and no comment outside it is', () => {
+test('removing a value keeps comments outside of it', () => {
   fc.assert(
     fc.property(given, ({ document: { value, text }, steps, name }) => {
       const way = wayInto(value, steps, name);
@@ -177,7 +177,7 @@ test('what is removed is gone, and no comment outside it is', () => {
   );
 });
 
-test('a scalar that is replaced leaves the text before and behind it as it was', () => {
+test('replacing a scalar keeps the surrounding text', () => {
   fc.assert(
     fc.property(anyObject, fc.string(), fc.string(), (value, before, after) => {
       const whole = { ...value, target: before };
@@ -188,7 +188,7 @@ test('a scalar that is replaced leaves the text before and behind it as it was',
   );
 });
 
-test('what is added and removed again leaves the comments and the value', () => {
+test('adding and removing a value keeps the comments and the value', () => {
   fc.assert(
     fc.property(document, anyValue, ({ value, text }, next) => {
       const added = editText(text, [{ path: ['one more'], value: next }]);

@@ -76,7 +76,7 @@ test.each<[string, string, Edit, string]>([
   ],
   ['into a list, far beyond its end', '{"a":[1]}', set(['a', 9], 2), '{"a":[1,2]}'],
   ['a name that needs quoting', '{}', set(['"\n__proto__'], 1), '{\n  "\\"\\n__proto__": 1\n}'],
-])('a value is added %s', (_, before, edit, after) => {
+])('adds a value %s', (_, before, edit, after) => {
   expect(editText(before, [edit])).toBe(after);
 });
 
@@ -92,7 +92,7 @@ test.each<[string, string, Edit, string]>([
   ['by an object', '{\n  "a": 1\n}', set(['a'], { b: 1 }), '{\n  "a": {\n    "b": 1\n  }\n}'],
   ['by the same', '{"a": {"y": 1, /**/ "x": 2}}', set(['a'], { x: 2, y: 1 }), '{"a": {"y": 1, /**/ "x": 2}}'],
   ['of the whole', '{ // c\n  "a": 1\n}', set([], { b: 2 }), '{ // c\n  "b": 2\n}'],
-])('a value is replaced %s', (_, before, edit, after) => {
+])('replaces a value %s', (_, before, edit, after) => {
   expect(editText(before, [edit])).toBe(after);
 });
 
@@ -115,7 +115,7 @@ test.each<[string, string, Edit, string]>([
   ['with CRLF', '{\r\n  "a": 1,\r\n  "b": 2\r\n}\r\n', remove('b'), '{\r\n  "a": 1\r\n}\r\n'],
   ['that is not there', '{"a": 1}', remove('b', 'c'), '{"a": 1}'],
   ['of an empty text', '', remove('a'), ''],
-])('an item is removed: %s', (_, before, edit, after) => {
+])('removes an item: %s', (_, before, edit, after) => {
   expect(editText(before, [edit])).toBe(after);
 });
 
@@ -132,22 +132,22 @@ test.each<[string, string, Edit, string]>([
   ['an object where a list is meant', '{"a": 1}', set(['a', 0], 1), '"a" is not a list'],
   ['a list as a whole', '[]', set(['a'], 1), 'the document is not an object'],
   ['no object in the end', '{"a": 1}', set([], 1), 'must hold one object'],
-])('%s is rejected', (_, before, edit, message) => {
+])('rejects %s', (_, before, edit, message) => {
   expect(() => editText(before, [edit])).toThrow(message);
 });
 
-test('edits are made one after the other', () => {
+test('applies edits in order', () => {
   const edits = [set(['a', 'b'], 1), set(['a', 'c'], 2), remove('a', 'b')];
   expect(editText('{}', edits)).toBe('{\n  "a": {\n    "c": 2\n  }\n}');
 });
 
-test('what is refused is named so that it steers no terminal', () => {
+test('escapes control characters in the error', () => {
   const name = 'a\u001b[2J\u009b';
   const text = JSON.stringify({ [name]: 'x' });
   expect(() => editText(text, [set([name, 'b'], 1)])).toThrow('["a\\u001b[2J\\u009b"] is not an object');
 });
 
-test('to remove something takes no longer for blanks elsewhere', () => {
+test('removal does not slow down with blanks elsewhere', () => {
   const blanks = ' '.repeat(100_000);
   const start = performance.now();
   expect(editText(`{"n":"${blanks}x","a":1,"b":2}`, [remove('a')])).toBe(`{"n":"${blanks}x","b":2}`);
@@ -155,7 +155,7 @@ test('to remove something takes no longer for blanks elsewhere', () => {
   expect(performance.now() - start).toBeLessThan(1_000);
 });
 
-test('blanks before what is removed go with it', () => {
+test('removes the blanks before a removed item', () => {
   expect(editText('{"a":1, \t "b":2}', [remove('b')])).toBe('{"a":1}');
   expect(editText('{"a":1,\n \t "b":2\n}', [remove('b')])).toBe('{"a":1\n}');
 });

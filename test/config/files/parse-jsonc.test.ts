@@ -16,12 +16,12 @@ test.each([
   ['nothing', '', undefined],
   ['blanks and comments only', ' \n// x\n/* y */', undefined],
   ['a value that is no object', '[1,]', [1]],
-])('%s can be read', (_, text, value) => {
+])('parses %s', (_, text, value) => {
   expect(parseJsonc(text)).toMatchObject({ value, faults: [], duplicates: [] });
 });
 
 test.each(['{"__proto__": {"x": 1}, "constructor": 2}', '{"__proto__": {"x": 1}, "constructor": 2,}'])(
-  'a name such as __proto__ is an ordinary one: %s',
+  'treats __proto__ as an ordinary name: %s',
   (text) => {
     const { value } = parseJsonc(text);
     expect(Object.keys(value as object)).toEqual(['__proto__', 'constructor']);
@@ -57,17 +57,17 @@ test.each([
   ['{"a":', 1, 6, 'missing value'],
   ['\uFEFF{\r\n\r"a"', 3, 4, 'missing colon'],
   [`{"a": ${SECRET}}`, 1, 7, 'not valid JSON; strings and keys need double quotes'],
-])('%j is a fault at %i:%i that shows nothing of the text', (text, line, column, message) => {
+])('reports %j at %i:%i without parts of the text', (text, line, column, message) => {
   const { faults } = parseJsonc(text);
   expect(faults[0]).toEqual({ message, position: { line, column } });
   expect(JSON.stringify(faults)).not.toContain(SECRET);
 });
 
-test('what stands before a fault is read', () => {
+test('reads the part before a fault', () => {
   expect(parseJsonc('{"a": 1, "b": {"c": 2}, "d" }').value).toEqual({ a: 1, b: { c: 2 } });
 });
 
-test('of a member that is written twice the later one counts, and it is told where', () => {
+test('uses the last of duplicate keys and reports their positions', () => {
   const text = '{\n  "a": {"x": 1},\n  "b": [{"y": 1, "y": 2}],\n  "a": {"x": 3}\n}';
   expect(parseJsonc(text)).toMatchObject({
     value: { a: { x: 3 }, b: [{ y: 2 }] },
@@ -83,7 +83,7 @@ test('of a member that is written twice the later one counts, and it is told whe
 test.each([
   ['strict', '{\n  "a": {\n    "b": [1, {"c": 2}]\n  }\n}'],
   ['with comments', '{ // x\n  "a": {\n    "b": [1, {"c": 2}],\n  }\n}'],
-])('a place is found in a text that is %s', (_, text) => {
+])('finds positions in a text that is %s', (_, text) => {
   const { locate } = parseJsonc(text);
   expect(
     [
@@ -112,27 +112,27 @@ test.each([
   ['lists', '['],
   ['objects', '{"a":'],
   ['lists with comments', '/**/['],
-])('%s that stand in each other without end are a fault, not a crash', (_, open) => {
+])('reports endlessly nested %s instead of crashing', (_, open) => {
   const { value, faults } = parseJsonc(open.repeat(300_000));
   expect(value).toBeUndefined();
   expect(faults).toMatchObject([{ message: 'objects and lists are nested more than 200 deep' }]);
 });
 
-test('a deep text that is closed again is too deep as well', () => {
+test('limits the depth of a complete text too', () => {
   expect(parseJsonc('['.repeat(200) + ']'.repeat(200)).faults).toEqual([]);
   expect(parseJsonc('['.repeat(201) + ']'.repeat(201)).faults).toHaveLength(1);
 });
 
-test('brackets within texts are not deep', () => {
+test('ignores brackets in strings', () => {
   const text = JSON.stringify({ a: '[{"'.repeat(500), '\\"[': '\\' });
   expect(parseJsonc(text).value).toEqual(JSON.parse(text));
 });
 
-test('a text that is no JSON at all has one fault', () => {
+test('reports one fault for a text that is not JSON', () => {
   expect(parseJsonc('no '.repeat(10_000)).faults).toHaveLength(1);
 });
 
-test('whatever JSON.parse reads is read to the same, also beside a comment', () => {
+test('agrees with JSON.parse, also beside a comment', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 6 }), (text) => {
       const value = JSON.parse(text);
@@ -144,7 +144,7 @@ test('whatever JSON.parse reads is read to the same, also beside a comment', () 
   );
 });
 
-test('whatever JSON.parse refuses is a fault, or has comments, trailing commas or nothing in it', () => {
+test('refuses what JSON.parse refuses, except comments, trailing commas and empty texts', () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom('{', '}', '[', ']', ',', ':', '"a"', '1', 'x', ' ', '"')),
@@ -159,7 +159,7 @@ test('whatever JSON.parse refuses is a fault, or has comments, trailing commas o
   );
 });
 
-test('any text at all is read without a throw', () => {
+test('never throws', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
       const { faults, locate } = parseJsonc(text);
@@ -169,7 +169,7 @@ test('any text at all is read without a throw', () => {
   );
 });
 
-test('500 servers are read in a few milliseconds, and their places too', () => {
+test('reads 500 servers and their positions in a few milliseconds', () => {
   const entry = { command: 'npx', args: ['-y', '@x/server'], env: { TOKEN: 'x'.repeat(50) } };
   const mcpServers = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`server-${n}`, entry]));
   const text = JSON.stringify({ mcpServers }, null, 2);
@@ -185,7 +185,7 @@ test.each([
   ['strict', '', ''],
   ['with a comment', '// x\n', ''],
   ['with a trailing comma', '', ','],
-])('a text that is %s holds so many values and not more', (_, before, after) => {
+])('limits the number of values in a text that is %s', (_, before, after) => {
   const zeros = (count: number) => `${before}[${'0,'.repeat(count - 1)}0${after}]`;
   expect(parseJsonc(zeros(199_999)).faults).toEqual([]);
   const { value, faults } = parseJsonc(zeros(200_000));
@@ -193,13 +193,13 @@ test.each([
   expect(faults).toMatchObject([{ message: 'contains more than 200000 values' }]);
 });
 
-test('empty objects and lists are counted once', () => {
+test('counts empty objects and lists once', () => {
   const { value, faults } = parseJsonc(`[${'[],{},'.repeat(99_999)}1]`);
   expect(faults).toEqual([]);
   expect(value).toHaveLength(199_999);
 });
 
-test('where things stand is found out anew rather than kept: a tree is far bigger than its text', async () => {
+test('does not keep the syntax tree in memory', async () => {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   const used = async () => {

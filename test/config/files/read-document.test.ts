@@ -5,25 +5,28 @@ import { describe, expect, test } from 'vitest';
 import { findVersionFault, readDocument } from '../../../src/config/files/read-document.ts';
 import { configPlace } from '../config-place.ts';
 
-describe('read document', () => {
+describe('readDocument', () => {
   function file(content: string | Uint8Array): string {
     const path = join(configPlace().project, 'settings.json');
     writeFileSync(path, content);
     return path;
   }
 
-  test('a file is read, with the places of what stands in it', async () => {
+  test('reads a file with positions', async () => {
     const path = file('{\n  // servers\n  "mcpServers": {},\n}\n');
     const document = readDocument(path);
     expect(document).toMatchObject({ state: 'read', value: { mcpServers: {} }, warnings: [] });
     expect(document.state === 'read' && document.locate(['mcpServers'])).toEqual({ line: 3, column: 3 });
   });
 
-  test.each(['', ' \r\n', '// nothing yet', '\uFEFF/* x */\n'])('%j is an empty object', async (text) => {
-    expect(readDocument(file(text))).toMatchObject({ state: 'read', value: {} });
-  });
+  test.each(['', ' \r\n', '// nothing yet', '\uFEFF/* x */\n'])(
+    'reads %j as an empty object',
+    async (text) => {
+      expect(readDocument(file(text))).toMatchObject({ state: 'read', value: {} });
+    },
+  );
 
-  test('a file that is not there is absent, also below something that is no directory', async () => {
+  test('a missing file is absent, also below a file', async () => {
     const { project, write } = configPlace();
     const path = join(project, 'none', 'x.json');
     expect(readDocument(path)).toEqual({ state: 'absent' });
@@ -37,7 +40,7 @@ describe('read document', () => {
     ['a text', '"sk-hidden"', 'must hold one object, { … }', { line: 1, column: 1 }],
     ['no UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 'not valid UTF-8', undefined],
     ['UTF-16', Buffer.from('\uFEFF{}', 'utf16le'), 'not valid UTF-8', undefined],
-  ])('a file that is %s is told in few words', async (_, content, fault, position) => {
+  ])('reports a file that is %s', async (_, content, fault, position) => {
     const path = file(content);
     expect(readDocument(path)).toEqual({
       state: 'unusable',
@@ -46,7 +49,7 @@ describe('read document', () => {
     });
   });
 
-  test('a member that is written twice is a warning with its place', async () => {
+  test('warns about a duplicate key with its position', async () => {
     expect(readDocument(file('{"mcpServers": {"x": 1,\n "x": 2}}'))).toMatchObject({
       state: 'read',
       value: { mcpServers: { x: 2 } },
@@ -60,19 +63,19 @@ describe('read document', () => {
     });
   });
 
-  test('a file that is too big is not read', async () => {
+  test('does not read a file beyond the size limit', async () => {
     const path = file('{}');
     truncateSync(path, 10 * 2 ** 20);
     const fault = 'is larger than 8 MiB; the file is ignored';
     expect(readDocument(path)).toEqual({ state: 'unusable', fault });
   });
 
-  test('a big file that is not too big is read', async () => {
+  test('reads a file below the size limit', async () => {
     const value = { text: 'x'.repeat(7 * 2 ** 20) };
     expect(readDocument(file(JSON.stringify(value)))).toMatchObject({ state: 'read', value });
   });
 
-  test('a directory, a pipe and a device are no files, and nobody waits for them', async () => {
+  test('refuses directories, pipes and devices without blocking', async () => {
     const { project } = configPlace();
     const pipe = join(project, 'pipe');
     execFileSync('mkfifo', [pipe]);
@@ -84,7 +87,7 @@ describe('read document', () => {
     ]);
   });
 
-  test('a file that cannot be read is told by what the system says', async () => {
+  test('reports the error code of an unreadable file', async () => {
     // It looks like a file, and to read from its beginning fails for everybody.
     expect(readDocument('/proc/self/mem')).toMatchObject({
       state: 'unusable',
@@ -92,7 +95,7 @@ describe('read document', () => {
     });
   });
 
-  test('a file that only others may read says so', () => {
+  test('reports missing permissions', () => {
     const { project, write } = configPlace();
     const path = write(join(project, 'mine.json'), '{}');
     execFileSync('chmod', ['000', path]);
@@ -105,7 +108,7 @@ describe('read document', () => {
     });
   });
 
-  test('links are followed, but not out of the directory they must stay in', async () => {
+  test('follows links, but not out of the given directory', async () => {
     const { project, userHome, write } = configPlace();
     const outside = write(join(userHome, 'outside.json'), { secret: 1 });
     const inside = write(join(project, 'inside.json'), { a: 1 });
@@ -131,7 +134,7 @@ describe('read document', () => {
     expect(await read(circle)).toBe('circular symbolic link');
   });
 
-  test('a directory that is reached by a link itself keeps its files inside', async () => {
+  test('accepts files of a directory that is itself behind a link', async () => {
     const { project, userHome, write } = configPlace();
     write(join(project, 'a.json'), {});
     symlinkSync(project, join(userHome, 'work'));
@@ -148,7 +151,7 @@ describe('read document', () => {
     });
   });
 
-  test('a file may vanish at any time', async () => {
+  test('tolerates a file that disappears at any time', async () => {
     const { project } = configPlace();
     const path = join(project, 'flickering.json');
     const script = `const fs = require('node:fs'); const until = Date.now() + 300;
@@ -167,7 +170,7 @@ describe('read document', () => {
     expect([...states].filter((state) => state !== 'read' && state !== 'absent')).toEqual([]);
   });
 
-  test('a file that lies in a project is smaller than one of the person', async () => {
+  test('project files have a lower size limit', async () => {
     const { project, write } = configPlace();
     const sized = (bytes: number) => write(join(project, 'x.json'), `{"a": "${'x'.repeat(bytes - 9)}"}`);
     expect(readDocument(sized(2 ** 20), { within: project })).toMatchObject({ state: 'read' });
@@ -177,7 +180,7 @@ describe('read document', () => {
     expect(readDocument(path)).toMatchObject({ state: 'read' });
   });
 
-  test('a name that is written twice is shown so that it steers no terminal', async () => {
+  test('escapes control characters in duplicate keys', async () => {
     const name = 'a\\u001b[2J\\u009b\\u202e\\n.b';
     expect(readDocument(file(`{"x": {"${name}": 1, "${name}": 2}}`))).toMatchObject({
       warnings: [{ key: 'x["a\\u001b[2J\\u009b\\u202e\\n.b"]' }],

@@ -19,7 +19,7 @@ describe('find foreign', () => {
 
   const HOME = { cwd: '/p/src', project: '/p', userHome: '/h', env: {} };
 
-  test('each program’s files are looked for where it keeps them on Linux', () => {
+  test('looks for the files of each program on Linux', () => {
     expect(places({ ...HOME, platform: 'linux' })).toEqual({
       'claude-code': ['/h/.claude.json'],
       'claude-desktop': ['/h/.config/Claude/claude_desktop_config.json'],
@@ -37,7 +37,7 @@ describe('find foreign', () => {
     });
   });
 
-  test('and elsewhere on other systems, or where variables say', () => {
+  test('uses the paths of other systems, and those of variables', () => {
     const mac = places({ ...HOME, platform: 'darwin' });
     expect([mac['claude-desktop']?.[0], mac.vscode?.[0], mac.zed?.[0]]).toEqual([
       '/h/Library/Application Support/Claude/claude_desktop_config.json',
@@ -59,7 +59,7 @@ describe('find foreign', () => {
     ]);
   });
 
-  test('files that are there are read, those that are not are no fault, and those that cannot be are one line', async () => {
+  test('reads existing files, ignores missing ones and reports unreadable ones', async () => {
     const { userHome, project, write, world } = configPlace();
     write(join(userHome, '.cursor/mcp.json'), '\ufeff{ "mcpServers": { "one": { "command": "x" } } }');
     mkdirSync(join(project, '.cursor/mcp.json'), { recursive: true });
@@ -78,7 +78,7 @@ describe('find foreign', () => {
     ]);
   });
 
-  test('nobody waits for a pipe, and a project’s files are small and lead nowhere else', async () => {
+  test('does not block on pipes, and limits size and links of project files', async () => {
     const { userHome, project, write, world } = configPlace();
     const own = write(join(userHome, '.cursor/mcp.json'), { mcpServers: { mine: { command: 'x' } } });
     for (const folder of ['.cursor', '.vscode', '.zed']) mkdirSync(join(project, folder));
@@ -94,7 +94,7 @@ describe('find foreign', () => {
     ]);
   });
 
-  test('a TOML file may begin with a byte order mark', async () => {
+  test('accepts a byte order mark in a TOML file', async () => {
     const { userHome, project, write, world } = configPlace();
     write(join(userHome, '.codex/config.toml'), '\ufeff[mcp_servers.one]\ncommand = "x"\n');
     const [found] = await findServers(IMPORT_PROGRAMS, { ...world(), project });
@@ -129,7 +129,7 @@ describe('read foreign', () => {
     return [name, from, entry, notes, ...(isOff ? ['off'] : [])];
   }
 
-  test('Claude Code: the person’s servers, and those of this directory only (C17)', async () => {
+  test('Claude Code: the user’s servers, and those of this directory only (C17)', async () => {
     expect(await read('claude-code', fixture('claude-code.json'))).toEqual({
       servers: [
         [
@@ -161,7 +161,7 @@ describe('read foreign', () => {
     });
   });
 
-  test('Claude Desktop: commands, in which nothing was a variable', async () => {
+  test('Claude Desktop: commands without variables', async () => {
     expect(await read('claude-desktop', fixture('claude-desktop.json'))).toEqual({
       servers: [
         [
@@ -186,7 +186,7 @@ describe('read foreign', () => {
     });
   });
 
-  test('Cursor: its variables become ours, and what they stand for is known in a project', async () => {
+  test('Cursor: converts variables, and resolves folders in a project', async () => {
     const path = '/home/mia/shop/.cursor/mcp.json';
     expect(await read('cursor', fixture('cursor.jsonc'), 'project', path)).toEqual({
       servers: [
@@ -216,7 +216,7 @@ describe('read foreign', () => {
     });
   });
 
-  test('VS Code: what is asked for becomes a secret, with a note to set it', async () => {
+  test('VS Code: converts prompts to secrets, with a note to set them', async () => {
     expect(await read('vscode', fixture('vscode.json'), 'user', '/c/mcp.json')).toEqual({
       servers: [
         [
@@ -242,14 +242,14 @@ describe('read foreign', () => {
   test.each([
     ['nested', fixture('vscode-settings.json')],
     ['dotted', '{ "mcp.servers": { "time": { "command": "uvx", "args": ["mcp-server-time"] } } }'],
-  ])('VS Code: settings hold them too, %s', async (_, text) => {
+  ])('VS Code: reads settings too, %s', async (_, text) => {
     expect(await read('vscode', text, 'user', '/c/settings.json')).toEqual({
       servers: [['time', 'user', { command: 'uvx', args: ['mcp-server-time'] }, []]],
       faults: [],
     });
   });
 
-  test('Codex: TOML, seconds, and variables named by members of their own', async () => {
+  test('Codex: TOML, seconds, and separate members for variables', async () => {
     expect(await read('codex', fixture('codex.toml'))).toEqual({
       servers: [
         [
@@ -287,7 +287,7 @@ describe('read foreign', () => {
     });
   });
 
-  test('Gemini: httpUrl and url mean different transports; trust is told, never taken over', async () => {
+  test('Gemini: httpUrl and url are different transports; trust is not imported', async () => {
     expect(await read('gemini', fixture('gemini.json'))).toEqual({
       servers: [
         [
@@ -347,7 +347,7 @@ describe('read foreign', () => {
     });
   });
 
-  test('Zed: both forms of a command; what an extension starts cannot be taken', async () => {
+  test('Zed: both forms of a command; refuses servers of extensions', async () => {
     expect(await read('zed', fixture('zed.jsonc'))).toEqual({
       servers: [
         ['local', 'user', { command: 'local-mcp', args: ['serve'], env: {} }, []],
@@ -381,25 +381,22 @@ describe('read foreign', () => {
       '{"mcpServers": {"a": {"type": "carrier-pigeon", "url": "x"}}}',
       /unknown type "carrier-pigeon"/,
     ],
-  ])('%s is one line that shows nothing of the text', async (_, id, text, line) => {
+  ])('reports %s in one line without the text', async (_, id, text, line) => {
     const { servers, faults } = await read(id, text);
     expect(servers).toEqual([]);
     expect(faults).toEqual([expect.stringMatching(line)]);
   });
 
-  test.each(['', '  \n', '// nothing yet', '{}'])(
-    'a file with nothing in it (%j) is no fault',
-    async (text) => {
-      expect(await read('cursor', text)).toEqual({ servers: [], faults: [] });
-    },
-  );
+  test.each(['', '  \n', '// nothing yet', '{}'])('accepts an empty file (%j)', async (text) => {
+    expect(await read('cursor', text)).toEqual({ servers: [], faults: [] });
+  });
 
-  test('a member nobody knows is told by name', async () => {
+  test('notes an unknown member by name', async () => {
     const { servers } = await read('cursor', '{"mcpServers": {"a": {"command": "x", "colour": "red"}}}');
     expect(servers).toEqual([['a', 'user', { command: 'x' }, ['"colour" is not imported']]]);
   });
 
-  test('any text gives servers and faults, and a bad entry harms no other one', async () => {
+  test('any text gives servers and faults; an invalid entry does not affect others', async () => {
     const good = { command: 'fine', args: ['a'] };
     const names = fc.string({ minLength: 1 }).filter((name) => name !== 'good');
     const file = fc.dictionary(names, fc.jsonValue(), { maxKeys: 5 });
@@ -436,13 +433,13 @@ describe('read foreign', () => {
     ['env_vars = ["A:-s3cret"]', '"env_vars" must be a list of names of variables'],
     ['env_vars = ["A", "s3cret}"]', '"env_vars" must be a list of names of variables'],
     ['env_vars = [["s3cret"]]', '"env_vars" must be a list of names of variables'],
-  ])('Codex: what names no variable is a fault that shows nothing: %s', async (line, message) => {
+  ])('Codex: refuses an invalid variable name without showing it: %s', async (line, message) => {
     const { servers, faults } = await read('codex', `[mcp_servers.a]\nurl = "https://h"\n${line}\n`);
     expect(servers).toEqual([]);
     expect(faults).toEqual([`/f: mcp_servers.a: ${message}`]);
   });
 
-  test('a file that steers a terminal is told in lines that do not', async () => {
+  test('escapes control characters of a file', async () => {
     const evil = '\u001b[2J\u009b2J\u202e';
     const entry = {
       command: 'x',
@@ -467,7 +464,7 @@ describe('read foreign', () => {
     }
   });
 
-  test('of very many notes and faults a few are told', async () => {
+  test('limits the number of notes and faults', async () => {
     const args = Array.from({ length: 200_000 / 4 }, (_, at) => `\${v${at}}`).join('');
     const bad = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`b${at}`, 1]));
     const text = JSON.stringify({ mcpServers: { a: { command: 'x', args: [args] }, ...bad } });

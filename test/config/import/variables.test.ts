@@ -20,11 +20,11 @@ test.each<[string, string, string[]]>([
   ['a${b', 'a$${b', []],
   ['${a b}', '$${a b}', ['${a b} was plain text there and stays plain text: $${a b}']],
   ['a$${no}', 'a$$${no}', ['${no} was plain text there and stays plain text: $${no}']],
-])('of %s, in which $NAME is a variable, comes %s', (text, ours, notes) => {
+])('converts %s with variables like $NAME to %s', (text, ours, notes) => {
   expect(dollarText(text, PLACE, WORLD)).toEqual({ text: ours, notes });
 });
 
-test('where only braces make a variable, all else is text', () => {
+test('converts only variables in braces', () => {
   expect(bracedText('pa$$word $HOME ${HOME}', PLACE, WORLD)).toEqual({
     text: 'pa$$word $HOME ${HOME}',
     notes: [],
@@ -38,11 +38,11 @@ test.each([
   [bracedText, '$${SET}'],
   [editorText, '$${env:SET}'],
   [editorText, '$${input:key}'],
-])('a "$" right before a variable cannot be said, and is a fault: %o %s', (rewrite, text) => {
+])('refuses a "$" directly before a variable: %o %s', (rewrite, text) => {
   expect(rewrite(text, PLACE, WORLD).fault).toBe(AFTER_DOLLAR);
 });
 
-test('an editor’s folder is put in as it is called, and what is no variable stays text', () => {
+test('substitutes the folder of an editor literally; other text stays text', () => {
   const place: ImportFile = { path: '/a${b}/.vscode/mcp.json', from: 'project' };
   expect(editorText('${workspaceFolder}/${', place, WORLD).text).toBe('/a$${b}/$${');
 });
@@ -64,7 +64,7 @@ function ours(parts: readonly Part[]): string | undefined {
   return pieces.includes(undefined) ? undefined : pieces.join('');
 }
 
-test('whatever the text, it means the same here, or somebody is told', () => {
+test('any text keeps its meaning or produces a note or fault', () => {
   const word = fc.constantFrom('$', '$', '{', '}', '${', '$${', 'SET', 'X', 'no', ':-', '5', ' ', '-');
   fc.assert(
     fc.property(fc.array(word, { maxLength: 12 }), (words) => {

@@ -82,7 +82,7 @@ const allLost = ({ servers, lost }: Merged): IgnoredServer[] => [
 ];
 const COUNTING = new Set(['ready', 'blocked', 'disabled', 'broken']);
 
-test('every entry is there once, as the one that has the name or as one that lost', () => {
+test('every entry occurs once, as used or as ignored', () => {
   fc.assert(
     fc.property(world(), (it) => {
       const merged = mergeIt(it);
@@ -94,7 +94,7 @@ test('every entry is there once, as the one that has the name or as one that los
   );
 });
 
-test('names are unique and sorted, also as a model sees those that count; who lost to somebody lost to one that counts', () => {
+test('names are unique and sorted, also when normalized; every winner is used', () => {
   fc.assert(
     fc.property(world(), (it) => {
       const merged = mergeIt(it);
@@ -110,7 +110,7 @@ test('names are unique and sorted, also as a model sees those that count; who lo
   );
 });
 
-test('in which order sources of different scopes come makes no difference', () => {
+test('the order of sources of different scopes does not matter', () => {
   fc.assert(
     fc.property(world(), fc.array(fc.nat(), { minLength: 6, maxLength: 6 }), (it, keys) => {
       // Those of one scope stay in their order.
@@ -122,7 +122,7 @@ test('in which order sources of different scopes come makes no difference', () =
   );
 });
 
-test('a lower source takes no name from anybody who counts', () => {
+test('a source of lower precedence shadows nothing', () => {
   fc.assert(
     fc.property(world(), world(), (it, more) => {
       const lowest = Math.min(...it.sources.map(({ scope }) => SCOPES.indexOf(scope)));
@@ -143,7 +143,7 @@ test('a lower source takes no name from anybody who counts', () => {
   );
 });
 
-test('what counts, merged again alone, is the same, and nobody loses', () => {
+test('merging the used entries again changes nothing', () => {
   fc.assert(
     fc.property(world(), (it) => {
       const merged = mergeIt(it);
@@ -160,7 +160,7 @@ test('what counts, merged again alone, is the same, and nobody loses', () => {
   );
 });
 
-test('only what is approved, allowed by the flags, and not beside a managed file is ever ready', () => {
+test('only approved entries that flags and managed files admit are ready', () => {
   fc.assert(
     fc.property(world(), (it) => {
       const isManaged = it.sources.some((source) => source.scope === 'managed');
@@ -174,7 +174,7 @@ test('only what is approved, allowed by the flags, and not beside a managed file
   );
 });
 
-test('hostile names neither throw nor break a line, and reach nothing but their own entry', () => {
+test('hostile names neither throw nor break lines, and only affect their own entry', () => {
   const servers = HOSTILE.map((it) => written('user', it));
   const twins = HOSTILE.map((it) => written('project', `${it}.`)).concat(
     HOSTILE.map((it) => written('project', `${it}_`)),

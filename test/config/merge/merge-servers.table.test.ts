@@ -134,7 +134,7 @@ const of = (kinds: readonly Kind[], more: Parameters<typeof merge>[1] & { broken
 };
 
 describe('one name in several sources (R166, R168, R169)', () => {
-  test('there are as many pairs and triples as there must be', () => {
+  test('the table has all pairs and triples', () => {
     expect([PAIRS.length, TRIPLES.length]).toEqual([45, 120]);
   });
 
@@ -150,21 +150,21 @@ describe('one name in several sources (R166, R168, R169)', () => {
     expect(of(kinds)).toEqual(expected(kinds));
   });
 
-  test('any number of them', () => {
+  test('any number of sources', () => {
     for (let set = 0; set < 2 ** KINDS.length; set += 1) {
       const kinds = KINDS.filter((_, index) => (set >> index) & 1);
       if (kinds.length > 0) expect(of(kinds), kinds.join(' + ')).toEqual(expected(kinds));
     }
   });
 
-  test('all pairs, told by hand', () => {
+  test('all pairs, as a literal table', () => {
     const table = PAIRS.map((kinds) => `${kinds.join(' + ').padEnd(35)} ${of(kinds).join(' | ')}`);
     expect(`${table.join('\n')}\n`).toBe(BY_HAND);
   });
 });
 
 describe.each([...PAIRS.map((kinds) => [kinds]), ...TRIPLES.map((kinds) => [kinds])])('%s', (kinds) => {
-  test('under names of their own nobody loses, but to a managed file', () => {
+  test('entries with different names are only ignored beside a managed file', () => {
     const merged = merge(
       kinds.map((kind) => source(kind, kind)),
       { choices: CHOICES },
@@ -177,15 +177,15 @@ describe.each([...PAIRS.map((kinds) => [kinds]), ...TRIPLES.map((kinds) => [kind
     expect(told(merged).toSorted()).toEqual(kinds.map(alone).toSorted());
   });
 
-  test('strictly, only the program and a managed file count', () => {
+  test('with --strict-mcp-config only program and managed servers are used', () => {
     expect(of(kinds, { isStrict: true })).toEqual(expected(kinds, { isStrict: true }));
   });
 
-  test('a broken one holds its name too, and what is not approved holds none', () => {
+  test('an invalid entry keeps its name; an unapproved one does not', () => {
     for (const broken of kinds) expect(of(kinds, { broken })).toEqual(expected(kinds, { broken }));
   });
 
-  test('who is forbidden holds its name, and nobody takes its place', () => {
+  test('a forbidden entry keeps its name and is not replaced', () => {
     const policy = { judge: () => ({ kind: 'forbidden', rule: 'a rule' }) as const };
     expect(of(kinds, { policy })).toEqual(expected(kinds, { isForbidden: true }));
   });

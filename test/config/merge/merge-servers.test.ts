@@ -24,7 +24,7 @@ describe('merge', () => {
   });
 
   describe('precedence', () => {
-    test('the nearer project file beats the farther, the later flag the earlier', () => {
+    test('the nearer project file and the later flag take precedence', () => {
       const merged = merge([
         sourceOf(written('project', 'x', undefined, 'far')),
         sourceOf(written('project', 'x', undefined, 'near')),
@@ -37,7 +37,7 @@ describe('merge', () => {
       ]);
     });
 
-    test('the winner comes whole, with its entry as written and all that lost, the highest first', () => {
+    test('a server has its entry and all ignored ones, highest precedence first', () => {
       const [user, project, local] = [written('user', 'x'), written('project', 'x'), written('local', 'x')];
       expect(merge([sourceOf(user), sourceOf(project), sourceOf(local)])).toEqual({
         servers: [
@@ -58,7 +58,7 @@ describe('merge', () => {
       });
     });
 
-    test('names are in the order of code units', () => {
+    test('names are sorted by code units', () => {
       const names = ['b', 'B', 'a', 'ä', '10', '9', '😀x'];
       const [first, ...rest] = names.map((name) => written('user', name)) as [never];
       expect(merge([sourceOf(first, ...rest)]).servers.map(({ name }) => name)).toEqual([
@@ -73,8 +73,8 @@ describe('merge', () => {
     });
   });
 
-  describe('what nobody approved takes no name (R169, C18)', () => {
-    test('with nobody else of the name it is shown, and is not started', () => {
+  describe('unapproved entries do not shadow others (R169, C18)', () => {
+    test('alone, a pending entry is shown and not started', () => {
       const merged = merge([sourceOf(written('project', 'x')), sourceOf(written('local', 'y'))], {
         choices: { project: 'new', local: 'changed' },
       });
@@ -84,7 +84,7 @@ describe('merge', () => {
       ]);
     });
 
-    test('of several that wait, the one a person may still approve is shown, then the highest', () => {
+    test('of several pending entries, the highest one that can be approved is shown', () => {
       const sources = [
         sourceOf(written('project', 'x', undefined, 'far')),
         sourceOf(written('project', 'x', undefined, 'near')),
@@ -98,7 +98,7 @@ describe('merge', () => {
       ).toEqual(['x: local rejected; lost: near rejected, far rejected']);
     });
 
-    test('a broken entry of a repository cannot take a server away from a person', () => {
+    test('an invalid project entry cannot shadow a user’s server', () => {
       const sources = [sourceOf(written('user', 'x')), sourceOf(written('project', 'x', 'broken'))];
       expect(told(merge(sources, { choices: { project: 'new' } }))).toEqual([
         'x: user ready; lost: project pending to user',
@@ -106,13 +106,13 @@ describe('merge', () => {
       expect(told(merge(sources))).toEqual(['x: project broken; lost: user shadowed to project']);
     });
 
-    test('alone, a broken one is told as broken before anybody is asked to approve it; a rejected one is left in peace', () => {
+    test('alone, an invalid entry is broken rather than pending; a rejected one stays rejected', () => {
       const source = sourceOf(written('project', 'x', 'broken'));
       expect(told(merge([source], { choices: { project: 'new' } }))).toEqual(['x: project broken']);
       expect(told(merge([source], { choices: { project: 'rejected' } }))).toEqual(['x: project rejected']);
     });
 
-    test('one whose name a model could not tell from another waits beside it, and takes no name by that', () => {
+    test('a pending entry whose name conflicts does not shadow the other', () => {
       const sources = [sourceOf(written('user', 'a_b')), sourceOf(written('project', 'a.b'))];
       const merged = merge(sources, { choices: { project: 'new' } });
       expect(told(merged)).toEqual(['a.b: project pending', 'a_b: user ready']);
@@ -123,21 +123,21 @@ describe('merge', () => {
   describe('a managed file (R168)', () => {
     const others = [sourceOf(written('user', 'x')), sourceOf(written('program', 'y'))];
 
-    test('excludes all others, also the program, and also if it names nobody', () => {
+    test('excludes all others, also those of the program, and also if it is empty', () => {
       expect(told(merge([...others, none('managed', 'read')]))).toEqual([
         'nobody has y: program managed',
         'nobody has x: user managed',
       ]);
     });
 
-    test('that is not there excludes nobody', () => {
+    test('excludes nothing if it is missing', () => {
       expect(told(merge([...others, none('managed', 'absent')]))).toEqual([
         'x: user ready',
         'y: program ready',
       ]);
     });
 
-    test('that cannot be read lets nobody start, and one line says so', () => {
+    test('starts nothing if it cannot be read, with one message', () => {
       const merged = merge([...others, none('managed', 'unusable')]);
       expect(merged.servers).toEqual([]);
       expect(faults(merged)).toEqual([
@@ -145,7 +145,7 @@ describe('merge', () => {
       ]);
     });
 
-    test('of the system is not added to, replaced or undone by one that a variable names', () => {
+    test('cannot be changed by a managed file that a variable adds', () => {
       const system = sourceOf(written('managed', 'x', undefined, 'system'));
       const more = sourceOf(
         written('managed', 'x', undefined, 'more'),
@@ -160,16 +160,16 @@ describe('merge', () => {
     });
   });
 
-  test('an unusable file of any other scope keeps nobody from anything', () => {
+  test('an unusable file of another scope affects no other server', () => {
     expect(told(merge([sourceOf(written('user', 'x')), none('local', 'unusable')]))).toEqual([
       'x: user ready',
     ]);
   });
 
-  describe('connectors lead where nobody else does (R167)', () => {
+  describe('connectors are deduplicated (R167)', () => {
     const at = (url: string, more = {}) => ({ type: 'http' as const, url, ...more });
 
-    test('one that leads where another scope already does is a duplicate, whatever it is called', () => {
+    test('a connector to the server of another scope is a duplicate, whatever its name', () => {
       const merged = merge([
         sourceOf(written('connector', 'hub', at('https://HUB.example.com:443/mcp', { headers: { a: 'b' } }))),
         sourceOf(written('user', 'mine', { url: 'https://hub.example.com/mcp' })),
@@ -177,7 +177,7 @@ describe('merge', () => {
       expect(told(merged)).toEqual(['mine: user ready', 'nobody has hub: connector duplicate to user']);
     });
 
-    test('only what counts is compared: neither what is pending nor what is shadowed', () => {
+    test('compares only used entries: neither pending nor shadowed ones', () => {
       const sources = [
         sourceOf(written('connector', 'hub', at('https://hub.example.com/mcp'))),
         sourceOf(written('user', 'other', at('https://hub.example.com/mcp'))),
@@ -191,7 +191,7 @@ describe('merge', () => {
       ]);
     });
 
-    test('among themselves the later one counts, and a duplicate takes no name', () => {
+    test('among connectors the later one is used, and a duplicate shadows nothing', () => {
       const merged = merge([
         sourceOf(written('connector', 'b', at('https://z.example.com/'), 'one')),
         sourceOf(
@@ -209,7 +209,7 @@ describe('merge', () => {
       ]);
     });
 
-    test('one is no way around what a person turned off or the policy forbids by name', () => {
+    test('a connector does not bypass a disabled or forbidden server', () => {
       const url = at('https://hub.example.com/mcp');
       const sources = [sourceOf(written('connector', 'hub', url)), sourceOf(written('user', 'mine', url))];
       const off = { name: 'mine', label: 'settings', scope: 'user' as const, members: { disabled: true } };
@@ -231,7 +231,7 @@ describe('merge', () => {
       ]);
     });
 
-    test('other scopes may lead to the same place as often as people like; a connector is a duplicate of the highest', () => {
+    test('other scopes may have duplicates; a connector is a duplicate of the highest one', () => {
       const url = at('https://hub.example.com/mcp');
       const sources = [sourceOf(written('plugin', 'a', url)), sourceOf(written('user', 'b', url))];
       expect(told(merge(sources))).toEqual(['a: plugin ready', 'b: user ready']);
@@ -243,8 +243,8 @@ describe('merge', () => {
     });
   });
 
-  describe('names that become the same for a model', () => {
-    test('the higher one counts; one line names both places', () => {
+  describe('names that normalize to the same identifier', () => {
+    test('uses the higher one, with one message that has both positions', () => {
       const merged = merge([
         sourceOf(written('user', 'git hub', undefined, 'user.json')),
         sourceOf(written('project', 'git hub', undefined, '.mcp.json')),
@@ -261,7 +261,7 @@ describe('merge', () => {
       ]);
     });
 
-    test('in one file the later one counts', () => {
+    test('uses the later one in one file', () => {
       const merged = merge([
         sourceOf(written('user', 'a.b'), written('user', 'a_b'), written('user', 'a b')),
       ]);
@@ -273,7 +273,7 @@ describe('merge', () => {
       expect(merged.faults).toHaveLength(2);
     });
 
-    test('an emoji is two units, each of which becomes a character', () => {
+    test('normalizes an emoji as two code units', () => {
       expect(told(merge([sourceOf(written('user', '__')), sourceOf(written('local', '😀'))]))).toEqual([
         '😀: local ready',
         'nobody has __: user same-name to local',
@@ -281,7 +281,7 @@ describe('merge', () => {
     });
   });
 
-  describe('settings of a server', () => {
+  describe('server settings', () => {
     const says = (
       members: ServerOverride['members'],
       more: Partial<ServerOverride> = {},
@@ -303,7 +303,7 @@ describe('merge', () => {
       };
     };
 
-    test('are laid over the entry member by member, the higher over the lower', () => {
+    test('override the entry member by member, in order of precedence', () => {
       expect(
         one(
           'user',
@@ -365,14 +365,14 @@ describe('merge', () => {
       expect(one(scope, { command: 'run', trust: false }).faults).toEqual([]);
     });
 
-    test('what is not started is not warned of', () => {
+    test('do not warn about servers that are not started', () => {
       const source = sourceOf(written('project', 'x', { command: 'run', trust: true }));
       const merged = merge([source], { choices: { project: 'new' } });
       expect(merged.servers[0]?.entry).toEqual({ command: 'run' });
       expect(merged.faults).toEqual([]);
     });
 
-    test('cannot lift what a managed entry says, but for managed settings', () => {
+    test('cannot change a managed entry, unless they are managed too', () => {
       const entry = { command: 'run', excludeTools: ['delete'] };
       const lift = { excludeTools: [], timeout: 9 };
       expect(one('managed', entry, says(lift)).entry).toEqual({ ...entry, timeout: 9 });
@@ -407,7 +407,7 @@ describe('merge', () => {
       },
     );
 
-    test('change neither what is approved nor what was written', () => {
+    test('change neither the approval nor the written entry', () => {
       const entry = Object.freeze({ command: 'run', trust: true });
       const merged = merge([sourceOf(written('project', 'x', entry))], { overrides: [says({ timeout: 1 })] });
       expect(merged.servers[0]?.written.entry).toBe(entry);
@@ -415,7 +415,7 @@ describe('merge', () => {
     });
   });
 
-  test('the policy judges who has the name, and nobody takes its place', () => {
+  test('the policy applies to the holder of the name, which is not replaced', () => {
     const sources = [
       sourceOf(written('user', 'x')),
       sourceOf(written('local', 'x')),
@@ -437,14 +437,14 @@ describe('merge', () => {
     expect(asked).toEqual([['x', { command: 'local-command' }]]);
   });
 
-  test('what the policy cannot say yet is ready, to be judged when it is dialled', () => {
+  test('an undecided entry is ready; the policy decides when it is started', () => {
     const merged = merge([sourceOf(written('user', 'x'))], {
       policy: { judge: () => ({ kind: 'undecided' }) },
     });
     expect(told(merged)).toEqual(['x: user ready']);
   });
 
-  test('an entry that came without a fault and is none is told as broken all the same', () => {
+  test('an invalid entry without a fault is broken', () => {
     const { entry: _, ...bare } = written('user', 'x');
     expect(merge([sourceOf(bare)]).servers[0]?.verdict).toEqual({
       kind: 'broken',
@@ -459,7 +459,7 @@ describe('merge', () => {
     });
   });
 
-  test('500 servers in every scope are merged at once', () => {
+  test('merges 500 servers in every scope quickly', () => {
     const scopes = ['connector', 'plugin', 'user', 'project', 'local', 'program'] as const;
     const sources = scopes.map((scope) => {
       const [first, ...rest] = Array.from({ length: 500 }, (_, index) =>
@@ -475,7 +475,7 @@ describe('merge', () => {
   });
 });
 
-describe('nameless settings', () => {
+describe('settings of unknown servers', () => {
   const override = (scope: Scope, name: string): ServerOverride => ({
     name,
     scope,
@@ -492,7 +492,7 @@ describe('nameless settings', () => {
     ...more,
   });
 
-  test('settings of a server that nobody wrote are told, with the name that is likely meant', () => {
+  test('warns about settings of an unknown server, with a suggestion', () => {
     const overrides = [
       override('user', 'everthing'),
       override('user', 'everthing'),
@@ -508,7 +508,7 @@ describe('nameless settings', () => {
     ]);
   });
 
-  test('what holds for all projects may name a server that only another one has', () => {
+  test('user settings may have servers of other projects', () => {
     const overrides = [override('user', 'zzz'), override('managed', 'zzz')];
     expect(merge([everything], { overrides }).faults).toEqual([]);
   });
@@ -523,12 +523,12 @@ describe('nameless settings', () => {
     ['may stand in what cannot be read', [empty({ state: 'unusable' })], {}],
     ['may stand in what was not looked at', [empty({ state: 'absent', leftOut: true })], {}],
     ['a catalogue may have', [empty({ scope: 'connector', state: 'absent' })], {}],
-  ])('nothing is said of settings of one that %s', (_what, sources, more) => {
+  ])('does not warn about settings of one that %s', (_what, sources, more) => {
     const { faults } = merge(sources, { overrides: [override('local', 'x')], ...more });
     expect(faults.filter(({ key }) => key === 'serverSettings.x')).toEqual([]);
   });
 
-  test('it is told where it stands in the file', async () => {
+  test('the warning has a position', async () => {
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), {
       mcpServers: { everything: { command: 'node' } },
@@ -544,7 +544,7 @@ describe('nameless settings', () => {
 });
 
 describe('program names', () => {
-  test('a server in the program itself has its name before all others, and is none of those that are configured', () => {
+  test('an in-process server shadows all others and is not a configured server', () => {
     const sources = [
       sourceOf(written('connector', 'x', { type: 'http', url: 'https://a.example/' })),
       sourceOf(written('user', 'x'), written('user', 'y')),
@@ -560,7 +560,7 @@ describe('program names', () => {
     expect(merged.faults).toEqual([]);
   });
 
-  test('one whose name a model could not tell from it does not count, and that is told', () => {
+  test('reports an entry whose name conflicts with an in-process server', () => {
     const merged = merge([sourceOf(written('user', 'a b'))], { programNames: ['a_b'] });
     expect(told(merged)).toEqual(['nobody has a b: user same-name to the program itself']);
     expect(merged.faults.map(formatDiagnostic)).toEqual([
@@ -569,12 +569,12 @@ describe('program names', () => {
     ]);
   });
 
-  test('of the program two may look the same to a model, and both have their names', () => {
+  test('in-process servers may have conflicting names', () => {
     const sources = [sourceOf(written('user', 'a b'), written('user', 'a_b'))];
     expect(merge(sources, { programNames: ['a b', 'a_b'] }).servers).toEqual([]);
   });
 
-  test('what waits for approval, or is left out, is not shown in its place', () => {
+  test('pending and left-out entries are not shown in its place', () => {
     const sources = [sourceOf(written('project', 'x'))];
     const programNames = ['x'];
     expect(told(merge(sources, { programNames, choices: { project: 'new' } }))).toEqual([
@@ -585,7 +585,7 @@ describe('program names', () => {
     ]);
   });
 
-  test('explain says who has the name, and what to do', async () => {
+  test('explain names the holder and the remedy', async () => {
     const { home, write, world } = configPlace();
     write(join(home, 'settings.json'), {
       version: 1,
@@ -616,7 +616,7 @@ describe('program names', () => {
 describe('signature', () => {
   type Pair = [ExternalServerEntry, ExternalServerEntry];
 
-  describe('two entries lead to the same place (R167)', () => {
+  describe('equal signatures (R167)', () => {
     test.each<Pair>([
       [{ url: 'https://a.example/mcp' }, { type: 'http', url: 'https://A.example:443/mcp' }],
       [
@@ -643,7 +643,7 @@ describe('signature', () => {
     });
   });
 
-  describe('two entries lead to different places', () => {
+  describe('different signatures', () => {
     test.each<Pair>([
       [{ url: 'https://a.example/mcp' }, { url: 'https://a.example/mcp/' }],
       [{ url: 'https://a.example/mcp?team=a' }, { url: 'https://a.example/mcp?team=b' }],

@@ -29,25 +29,25 @@ describe('a headersHelper is a command', () => {
     expect(last({ allowedMcpServers }, helped)).toBe(expected);
   });
 
-  test('that is denied, too', () => {
+  test('is denied too', () => {
     for (const row of [command('/opt/token', '--short'), command('/opt/token --short')])
       expect(last({ deniedMcpServers: [row] }, helped)).toBe('deniedMcpServers[0] of m');
     expect(last({ deniedMcpServers: [command('/opt/token')] }, helped)).toBe('allowed');
   });
 
-  test('which is not known before something is put in', () => {
+  test('is undecided before substitution', () => {
     const open = { ...HUB, headersHelper: `\${HELPER}` } as ExternalServerEntry;
     expect(policyOf({ allowedMcpServers: [ANY, NPX] }).judge('x', open)).toEqual({ kind: 'undecided' });
     expect(policyOf({ deniedMcpServers: [NPX] }).judge('x', open)).toEqual({ kind: 'undecided' });
     expect(policyOf({ allowedMcpServers: [ANY] }).judge('x', open)).toEqual({ kind: 'allowed' });
   });
 
-  test('and nothing to a server that is run', () => {
+  test('is ignored for stdio servers', () => {
     expect(last({ allowedMcpServers: [NPX] }, { ...RUN, headersHelper: 'x' })).toBe('allowed');
   });
 });
 
-describe('a command is not the listed one if its environment may have it run something else', () => {
+describe('a command with variables that change what it runs does not match', () => {
   const allowed = { allowedMcpServers: [NPX] };
   const ruleFor = (shown: string) =>
     `allowedMcpServers of m (its "env" sets ${shown}, which may change what its command runs; list it in "env" of the row)`;
@@ -102,7 +102,7 @@ describe('a command is not the listed one if its environment may have it run som
     expect(last({ allowedMcpServers: [{ ...NPX, env: [variable] }] }, entry)).toBe('allowed');
   });
 
-  test('a name that would drive a terminal is not shown', () => {
+  test('does not show a name with control characters', () => {
     expect(last(allowed, { ...RUN, env: { 'LD_\u001b[2J': 'x' } })).toBe(
       ruleFor('a variable with an unusual name'),
     );
@@ -142,11 +142,11 @@ describe('a command is not the listed one if its environment may have it run som
     'LOG_LEVEL',
     'NO_COLOR',
     'TZ',
-  ])('%s is what entries ordinarily set', (variable) => {
+  ])('allows %s', (variable) => {
     expect(last(allowed, { ...RUN, env: { [variable]: 'x' } })).toBe('allowed');
   });
 
-  test('a list without commands does not look at them, and one that does not list the command says so', () => {
+  test('a list without commands ignores variables', () => {
     const entry = { ...RUN, env: { PATH: '/x' } };
     expect(last({ allowedMcpServers: [{ serverName: 'x' }] }, entry)).toBe('allowed');
     expect(last({ allowedMcpServers: [command('other')] }, entry)).toBe('allowedMcpServers of m');
@@ -154,7 +154,7 @@ describe('a command is not the listed one if its environment may have it run som
   });
 });
 
-describe('a command is not the listed one in another directory, where it may load other code', () => {
+describe('a command in another directory does not match', () => {
   const not =
     'allowedMcpServers of m (its "cwd" may change what its command runs; list it in "cwd" of the row)';
   test.each([
@@ -170,7 +170,7 @@ describe('a command is not the listed one in another directory, where it may loa
     expect(last({ allowedMcpServers: [row] }, { ...RUN, ...more })).toBe(expected);
   });
 
-  test('one row that fits is enough, and what is put in is judged when it is known', () => {
+  test('one matching row is enough; variables are checked after substitution', () => {
     const rows = [NPX, { ...NPX, cwd: '/srv/tool', env: ['MODE'] }];
     const entry = { ...RUN, cwd: '/srv/tool', env: { MODE: 'x' } };
     expect(last({ allowedMcpServers: rows }, entry)).toBe('allowed');
@@ -181,7 +181,7 @@ describe('a command is not the listed one in another directory, where it may loa
   });
 
   test.each([{ cwd: 'tools' }, { cwd: 7 }, { env: 'X' }, { env: [7] }, { note: 'x' }])(
-    'a row with %j cannot be read and forbids everything',
+    'an invalid row %j forbids everything',
     (more) => {
       expect(last({ allowedMcpServers: [{ ...NPX, ...more }] }, RUN)).toMatch(
         /^the unreadable allowedMcpServers\[0\]/,
@@ -189,7 +189,7 @@ describe('a command is not the listed one in another directory, where it may loa
     },
   );
 
-  test('names of addresses and servers have no more members', () => {
+  test('rows with names and URLs have no other members', () => {
     for (const row of [
       { ...ANY, cwd: '/x' },
       { serverName: 'x', env: [] },
@@ -197,14 +197,14 @@ describe('a command is not the listed one in another directory, where it may loa
       expect(last({ allowedMcpServers: [row] }, HUB)).toMatch(/^the unreadable/);
   });
 
-  test('an address with another Host is not the listed one', () => {
+  test('a URL with a Host header does not match', () => {
     const entry = { ...HUB, headers: { host: 'evil.example' } };
     expect(last({ allowedMcpServers: [ANY] }, entry)).toContain('"headers" set Host');
     expect(last({ allowedMcpServers: [{ serverName: 'x' }] }, entry)).toBe('allowed');
   });
 });
 
-describe('an editor without an address is one of this machine', () => {
+describe('an editor without a URL is on this machine', () => {
   const [WS, SSE] = [{ type: 'ws-ide' }, { type: 'sse-ide' }];
   test.each([
     ['*://*/*', WS, true],
@@ -245,13 +245,13 @@ describe('the key of a policy', () => {
     { deniedMcpServers: [ANY, NPX] },
     { deniedMcpServers: [7] },
   ];
-  test('is the same as long as its lists are, and another if they are', () => {
+  test('changes with the lists', () => {
     const keys = lists.map((it) => policyOf(it).key);
     expect(new Set(keys).size).toBe(lists.length);
     expect(lists.map((it) => policyOf({ ...structuredClone(it), model: 'x' }).key)).toEqual(keys);
   });
 
-  test('is another if settings cannot be read', () => {
+  test('changes if settings cannot be read', () => {
     expect(readPolicy([], ['m']).policy.key).not.toBe(readPolicy([]).policy.key);
   });
 });

@@ -28,7 +28,7 @@ describe('policy', () => {
   const command = (...serverCommand: string[]) => ({ serverCommand });
   const address = (serverUrl: string) => ({ serverUrl });
 
-  test('without a list everybody is allowed', () => {
+  test('without a list every server is allowed', () => {
     const { policy, faults } = readPolicy([managed({}), managed({ permissions: {} })]);
     expect([policy.judge('x', RUN), policy.forbids('x', HUB), faults]).toEqual([
       { kind: 'allowed' },
@@ -63,7 +63,7 @@ describe('policy', () => {
       expect(last({ deniedMcpServers }, key, entry as ExternalServerEntry)).toBe(expected);
     });
 
-    test('beats an allow list', () => {
+    test('takes precedence over an allow list', () => {
       const both = { allowedMcpServers: [name('x')], deniedMcpServers: [name('x')] };
       expect(last(both, 'x', RUN)).toBe('deniedMcpServers[0] of managed-settings.json');
     });
@@ -114,7 +114,7 @@ describe('policy', () => {
     });
   });
 
-  test('of several managed settings one that denies is enough, and every allow list must allow', () => {
+  test('one deny list is enough, and every allow list must allow', () => {
     const [wide, narrow] = [
       { allowedMcpServers: [name('x'), name('y')] },
       { allowedMcpServers: [name('y')] },
@@ -190,7 +190,7 @@ describe('policy', () => {
       expect(policy.judge('x', entry as ExternalServerEntry).kind).toBe(expected);
     });
 
-    test('as it is dialled it is judged to the letter', () => {
+    test('compares an expanded entry literally', () => {
       const value = {
         allowedMcpServers: [command('npx', '-y', 'tool'), address('https://hub.example.com/*')],
       };
@@ -201,7 +201,7 @@ describe('policy', () => {
       expect(last(value, 'x', HUB)).toBe('allowed');
     });
 
-    test('what is decided as written is not decided otherwise later', () => {
+    test('a decision about the written entry does not change after substitution', () => {
       const text = fc.constantFrom('a', 'b', `\${V}`, `a\${V}`);
       const row = fc.oneof(
         fc.constantFrom('a', 'b').map(name),
@@ -237,7 +237,7 @@ describe('policy', () => {
     });
   });
 
-  describe('what cannot be read forbids everything', () => {
+  describe('invalid lists forbid everything', () => {
     const list = 'no server may be used until this is fixed';
     test.each([
       [{}, '2:1: deniedMcpServers: must be a list of rows'],
@@ -299,13 +299,13 @@ describe('policy', () => {
       expect(policy.judge('anybody', HUB).kind).toBe('forbidden');
     });
 
-    test('in an allow list too, whatever its other rows allow', () => {
+    test('also in an allow list, whatever its other rows allow', () => {
       const { policy, faults } = readPolicy([managed({ allowedMcpServers: [name('x'), 7] })]);
       expect(policy.forbids('x', RUN)).toBe('the unreadable allowedMcpServers[1] of managed-settings.json');
       expect(faults).toHaveLength(1);
     });
 
-    test('also settings of which nothing could be read', () => {
+    test('also unreadable settings', () => {
       const { policy, faults } = readPolicy([managed({})], ['/etc/toolplane/managed-settings.json']);
       expect(policy.judge('x', RUN)).toEqual({
         kind: 'forbidden',
@@ -316,14 +316,14 @@ describe('policy', () => {
     });
   });
 
-  test('an allowed address without a path allows less than people think, and that is told', () => {
+  test('warns about an allowed URL without a path', () => {
     const { faults } = readPolicy([managed({ allowedMcpServers: [address('https://a.example')] })]);
     expect(faults.map((it) => `${it.level} ${formatDiagnostic(it)}`)).toEqual([
       'warning managed-settings.json:10:3: allowedMcpServers[0]: allows only the path /; end it with /* for all paths',
     ]);
   });
 
-  test('an entry of a program that nobody checked yet does not throw', () => {
+  test('an unvalidated entry of a program does not throw', () => {
     const { policy } = readPolicy([managed({ allowedMcpServers: [command('a'), address('https://*/*')] })]);
     for (const entry of [
       { command: 1 },
@@ -336,7 +336,7 @@ describe('policy', () => {
   });
 });
 
-describe('forbidden now', () => {
+describe('newlyForbidden', () => {
   const ENTRIES = {
     open: { type: 'http' as const, url: `\${HUB}/mcp` },
     plain: { type: 'http' as const, url: 'https://a.example/mcp' },
@@ -370,21 +370,21 @@ describe('forbidden now', () => {
     };
   };
 
-  test('a server ends if what it led to when it was dialled is forbidden now', async () => {
+  test('finds a running server that is forbidden after substitution', async () => {
     const deniedMcpServers = [{ serverUrl: 'https://hub.example/*' }];
     expect(await ended({ 'managed-settings.json': { deniedMcpServers } })).toEqual(['open']);
   });
 
-  test('a list that forbids none of them ends none', async () => {
+  test('finds nothing if the new list forbids none', async () => {
     const deniedMcpServers = [{ serverUrl: 'https://other.example/*' }];
     expect(await ended({ 'managed-settings.json': { deniedMcpServers } })).toEqual([]);
   });
 
-  test('a managed file that was put there ends all others', async () => {
+  test('a new managed file forbids all others', async () => {
     expect(await ended({ 'managed-mcp.json': { mcpServers: {} } })).toEqual(['open', 'plain']);
   });
 
-  test('while nothing of it changes nobody is asked', async () => {
+  test('does not check servers while the policy is unchanged', async () => {
     const place = configPlace();
     place.write(join(place.managed, 'managed-settings.json'), { deniedMcpServers: [{ serverName: 'x' }] });
     const before = await readConfiguration(place.world());

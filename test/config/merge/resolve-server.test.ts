@@ -5,7 +5,7 @@ import { policyRules } from '../../../src/permissions/rule.ts';
 import type { ExternalServerEntry } from '../../../src/protocol/server-entry.ts';
 import { merge, sourceOf, written } from './written.ts';
 
-describe('unheard', () => {
+describe('claims of servers', () => {
   const HEARD = ['user', 'local', 'program', 'managed'] as const;
   const UNHEARD = ['project', 'plugin', 'connector'] as const;
 
@@ -31,7 +31,7 @@ describe('unheard', () => {
   describe.each(UNHEARD)('an entry of a %s', (scope) => {
     const place = `warning ${scope}:3:5: mcpServers["my x"].`;
 
-    test('cannot allow its own tools; what it asks or denies still holds', () => {
+    test('cannot allow its own tools; ask and deny policies stay', () => {
       const { entry, faults } = settled(scope, { tools: TOOLS });
       const rules = policyRules(new Map([['x', { entry: entry as never }]]));
       expect(rules.map(({ effect, tool }) => `${effect} ${tool}`)).toEqual([
@@ -63,7 +63,7 @@ describe('unheard', () => {
         expect(settled(scope, { required: true }, { required })).toEqual({ entry: { required }, faults: [] });
     });
 
-    test('may say all that concerns nobody else', () => {
+    test('may set everything else', () => {
       const harmless = {
         required: false,
         trust: false,
@@ -76,7 +76,7 @@ describe('unheard', () => {
       expect(settled(scope, harmless)).toEqual({ entry: harmless, faults: [] });
     });
 
-    test('that is written stays as it was written', () => {
+    test('the written entry is unchanged', () => {
       const entry = Object.freeze({
         command: 'run',
         required: true,
@@ -111,7 +111,7 @@ describe('unheard', () => {
   });
 });
 
-describe('turned off', () => {
+describe('disabled', () => {
   test.each(SCOPES)(
     'an entry of scope %s that turns itself off is not started, whatever settings say',
     (scope) => {
@@ -122,7 +122,7 @@ describe('turned off', () => {
     },
   );
 
-  test('it holds its name, and what the policy or a person says of it comes first', () => {
+  test('keeps its name; policy and approval come first', () => {
     const off = { ...written('local', 'x'), off: 'enabled' as const };
     const both = [sourceOf(written('user', 'x')), sourceOf(off)];
     expect(merge(both).servers[0]?.verdict).toEqual({ kind: 'disabled', label: 'local' });

@@ -24,7 +24,7 @@ describe('url pattern', () => {
     ],
     ['WSS://[0::1]:1/', { scheme: 'wss', host: '[::1]', port: 1, path: '/' }],
     ['https://*', { scheme: 'https', host: '*' }],
-  ])('%s is read as the addresses are', (text, expected) => {
+  ])('normalizes %s like a URL', (text, expected) => {
     expect(parseUrlPattern(text)).toEqual(expected);
   });
 
@@ -49,11 +49,11 @@ describe('url pattern', () => {
     'https://example.com:99999/*',
     'https://example.com:8*/*',
     'https://*.0.0.1/*',
-  ])('%j is no pattern', (text) => {
+  ])('refuses the pattern %j', (text) => {
     expect(parseUrlPattern(text)).toBeUndefined();
   });
 
-  describe('a pattern that allows', () => {
+  describe('allow patterns', () => {
     test.each([
       ['https://mcp.example.com/*', 'https://mcp.example.com/'],
       ['https://mcp.example.com/*', 'https://MCP.example.com.:443/a/b?c=d#e'],
@@ -123,7 +123,7 @@ describe('url pattern', () => {
     });
   });
 
-  describe('a pattern that denies', () => {
+  describe('deny patterns', () => {
     test.each([
       ['https://evil.example/*', 'https://EVIL.example.:443/'],
       ['https://evil.example/*', 'https://good@evil.example/'],
@@ -189,7 +189,7 @@ describe('url pattern', () => {
       .map((parts) => normalizeUrl(`https://${parts.join('')}`))
       .filter((it) => it !== undefined);
 
-    test('what a pattern would allow it would also deny: in doubt nobody is let in', () => {
+    test('a URL that a pattern allows is also denied by it', () => {
       fc.assert(
         fc.property(patterns, urls, (wanted, at) => {
           if (allowsUrl(wanted, at)) expect(deniesUrl(wanted, at)).toBe(true);
@@ -198,7 +198,7 @@ describe('url pattern', () => {
       );
     });
 
-    test('an address allows and denies itself', () => {
+    test('a URL matches itself', () => {
       fc.assert(
         fc.property(urls, ({ host: at, port, path: way, query }) => {
           const own = pattern(`https://${at}:${port}${way}${query}`);
@@ -208,7 +208,7 @@ describe('url pattern', () => {
       );
     });
 
-    test('no text throws, and many stars on a long address take no time', () => {
+    test('never throws, and takes linear time for many wildcards', () => {
       fc.assert(fc.property(fc.string(), (text) => void parseUrlPattern(text)));
       const many = pattern(`https://a.example/${'a*'.repeat(40)}b`);
       expect(deniesUrl(many, url(`https://a.example/${'a'.repeat(100_000)}`))).toBe(false);

@@ -36,7 +36,7 @@ function written(text: string, mode = 0o600) {
   return made;
 }
 
-test('what is set is got, by those who come later too, and by nobody once it is removed', () => {
+test('stores secrets for later processes until they are removed', () => {
   const { path, store } = place();
   expect(store.names()).toEqual([]);
   expect(store.get('a')).toBeUndefined();
@@ -50,7 +50,7 @@ test('what is set is got, by those who come later too, and by nobody once it is 
   expect(store.names()).toEqual(['b']);
 });
 
-test('only its owner may read it, and nothing else is left beside it', () => {
+test('creates a private file and leaves no other files', () => {
   const { directory, path, store } = place();
   store.set('a', 'one');
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -61,7 +61,7 @@ test('only its owner may read it, and nothing else is left beside it', () => {
 
 const GOOD = '{"version":1,"secrets":{"a":"one"}}';
 
-test.each([0o640, 0o604, 0o620, 0o666])('with mode %o is not used, and what to run is told', (mode) => {
+test.each([0o640, 0o604, 0o620, 0o666])('refuses mode %o and names the command to run', (mode) => {
   const { path, store } = written(GOOD, mode);
   const fault = `cannot use the secrets in ${path}: other users can read it; run: chmod 600 ${path}`;
   expect(() => store.get('a')).toThrow(fault);
@@ -69,7 +69,7 @@ test.each([0o640, 0o604, 0o620, 0o666])('with mode %o is not used, and what to r
   expect(readFileSync(path, 'utf8')).toBe(GOOD);
 });
 
-test('a link is not followed, wherever it leads', () => {
+test('does not follow links', () => {
   const { directory, path, store } = written(GOOD);
   const link = join(directory, 'secrets.json');
   symlinkSync(path, link);
@@ -106,7 +106,7 @@ test.each([
   ['a list', '{"version":1,"secrets":["hush-hush"]}', 'has no "secrets"'],
   ['a value that is none', '{"version":1,"secrets":{"a":5,"b":"hush-hush"}}', 'contains an invalid secret'],
   ['a name that is none', '{"version":1,"secrets":{"hush-hush!":"x"}}', 'contains an invalid secret'],
-])('%s: told without its content, and never written over', (_, text, fault) => {
+])('%s: reports it without its content and never overwrites it', (_, text, fault) => {
   const { path, store } = written(text);
   for (const use of [
     () => store.get('a'),
@@ -120,12 +120,12 @@ test.each([
   expect(readFileSync(path, 'utf8')).toBe(text);
 });
 
-test('a directory in its place is told', () => {
+test('refuses a directory in its place', () => {
   const { directory } = place();
   expect(() => fileSecretStore(directory).names()).toThrow('not a regular file');
 });
 
-test('a directory that cannot be made is told', () => {
+test('reports a directory that cannot be created', () => {
   const { path } = written(GOOD);
   expect(() => fileSecretStore(join(path, 'secrets.json')).set('a', 'x')).toThrow('cannot be written');
 });
@@ -138,20 +138,20 @@ test.each([
   ['a', 'a\0', 'NUL'],
   ['a', '\ud800', 'not valid Unicode'],
   ['a', 'é'.repeat(32 * 1024 + 1), 'longer than 64 KiB'],
-])('%j with such a value is refused', (name, value, fault) => {
+])('refuses %j with such a value', (name, value, fault) => {
   const { store } = place();
   expect(() => store.set(name, value)).toThrow(fault);
   expect(store.names()).toEqual([]);
 });
 
-test('names that objects have by nature are names like others', () => {
+test('accepts names of inherited properties', () => {
   const { store } = place();
   expect(store.get('constructor')).toBeUndefined();
   store.set('__proto__', 'x');
   expect([store.get('__proto__'), store.names()]).toEqual(['x', ['__proto__']]);
 });
 
-test('any name and value comes back', () => {
+test('returns any stored name and value', () => {
   const { store } = place();
   const name = fc.stringMatching(/^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,127}$/);
   const value = fc.string({ minLength: 1, unit: 'grapheme' }).filter((it) => !it.includes('\0'));
@@ -164,7 +164,7 @@ test('any name and value comes back', () => {
   );
 });
 
-test('processes that write at once lose nothing', async () => {
+test('concurrent processes lose nothing', async () => {
   const { path, store } = place();
   const code = `const { fileSecretStore } = await import(${JSON.stringify(pathToFileURL(MODULE.pathname).href)});
     const store = fileSecretStore(process.argv[1]);

@@ -39,7 +39,7 @@ test.each<[PermissionUpdateDestination, string, number]>([
   ['userSettings', 'person/.toolplane/settings.json', 0o600],
   ['projectSettings', 'project/.toolplane/settings.json', 0o644],
   ['localSettings', 'project/.toolplane/settings.local.json', 0o600],
-])('a rule for %s is written to %s, counts there, and is told', async (destination, file, mode) => {
+])('saves a rule for %s to %s, applies it and reports it', async (destination, file, mode) => {
   const { store, world, project, notes } = place();
   expect(await store.apply([allow(destination)])).toEqual([]);
   const path = join(project, '..', file);
@@ -62,7 +62,7 @@ test.each(['session', 'cliArg'] as const)('a rule for %s is in no file', async (
   expect([existsSync(join(project, '.toolplane')), existsSync(home), notes]).toEqual([false, false, []]);
 });
 
-test('rules, modes and directories come and go, and the files say what is in force', async () => {
+test('the files always contain the active rules, modes and directories', async () => {
   const { store, local, world } = place();
   await store.apply([
     allow('localSettings', 'Bash', 'a'),
@@ -99,7 +99,7 @@ test('rules, modes and directories come and go, and the files say what is in for
   expect(modeOf(store.current())).toBe('acceptEdits');
 });
 
-test('a faulty rule is neither in force nor in a file', async () => {
+test('an invalid rule is neither applied nor saved', async () => {
   const { store, local } = place();
   const diagnostics = await store.apply([
     { type: 'addRules', rules: [{ toolName: '*' }], behavior: 'allow', destination: 'localSettings' },
@@ -108,7 +108,7 @@ test('a faulty rule is neither in force nor in a file', async () => {
   expect([store.current().rules, existsSync(local)]).toEqual([[], false]);
 });
 
-test('comments and keys of others stay; a rule that is there already changes nothing', async () => {
+test('keeps comments and foreign keys; an existing rule changes nothing', async () => {
   const { store, write, home, notes } = place();
   const text = '{\n  // mine\n  "permissions": { "allow": ["Bash( ls )"] },\n  "theme": "dark"\n}\n';
   const path = write(join(home, 'settings.json'), text);
@@ -121,7 +121,7 @@ test('comments and keys of others stay; a rule that is there already changes not
   expect(now).toEqual({ permissions, theme: 'dark', version: 1 });
 });
 
-test('what a person approved stays approved when we write to it', async () => {
+test('an approved file stays approved after a write', async () => {
   const { store, write, world, local, home } = place();
   const value = { permissions: { allow: ['Read'] }, env: { A: 'b' } };
   write(local, value);
@@ -131,7 +131,7 @@ test('what a person approved stays approved when we write to it', async () => {
   expect([{ ...env }, pending, rules.length]).toEqual([{ A: 'b' }, [], 2]);
 });
 
-test('nothing is written to a file that waits for approval: the rule is for the session, and told', async () => {
+test('applies the rule to the session if the file is not approved, and says so', async () => {
   const { store, write, world, local, notes } = place();
   write(local, { hooks: {}, permissions: { allow: ['Write'] } });
   const before = readFileSync(local, 'utf8');
@@ -146,7 +146,7 @@ test('nothing is written to a file that waits for approval: the rule is for the 
   expect((await settingsNow(world())).pending).toMatchObject([{ choice: 'new' }]);
 });
 
-test('what only forbids is written there all the same, and approves nothing', async () => {
+test('writes restrictions to an unapproved file without approving it', async () => {
   const { store, write, world, local } = place();
   write(local, { permissions: { allow: ['Write'] } });
   const deny = { ...allow('localSettings'), behavior: 'deny' } as PermissionUpdate;
@@ -156,7 +156,7 @@ test('what only forbids is written there all the same, and approves nothing', as
   expect(pending).toHaveLength(1);
 });
 
-test('in a trusted repository nothing has to be approved, and no content is', async () => {
+test('approves no content in a trusted repository', async () => {
   const { store, write, world, local, home, project } = place();
   trustDirectory(home, project);
   write(local, { model: 'm' });
@@ -193,7 +193,7 @@ test.each<[string, (made: ReturnType<typeof place>) => void, RegExp]>([
     ({ write, home }) => chmodSync(write(join(home, 'choices.json'), '{}'), 0o600),
     /choices\.json cannot be used/,
   ],
-])('a file that is %s: the rule is for the session, and why is told', async (_, make, why) => {
+])('a file that is %s: applies the rule to the session and says why', async (_, make, why) => {
   const made = place();
   make(made);
   const before = existsSync(made.local) ? readFileSync(made.local, 'utf8') : undefined;
@@ -205,14 +205,14 @@ test.each<[string, (made: ReturnType<typeof place>) => void, RegExp]>([
   expect(existsSync(made.local) ? readFileSync(made.local, 'utf8') : undefined).toBe(before);
 });
 
-test('mode bypassPermissions is in no file', async () => {
+test('never saves mode bypassPermissions', async () => {
   const { store, local, notes } = place();
   await store.apply([{ type: 'setMode', mode: 'bypassPermissions', destination: 'localSettings' }]);
   expect([existsSync(local), modeOf(store.current())]).toEqual([false, 'bypassPermissions']);
   expect(notes).toEqual(['saved for this session only: mode bypassPermissions is not written to settings']);
 });
 
-test('the nearest file there is takes the rule; what is taken away goes from all of them', async () => {
+test('adds to the nearest file and removes from all files', async () => {
   const { project, write, world, home } = configPlace();
   const value = { permissions: { allow: ['Bash(ls)'] } };
   const [far, near] = ['', 'sub'].map((it) => {
@@ -232,7 +232,7 @@ test('the nearest file there is takes the rule; what is taken away goes from all
   expect([json(far).permissions.allow, json(near).permissions.allow]).toEqual([[], ['Bash(pwd)']]);
 });
 
-test('in a person’s own home there is no project to write to', async () => {
+test('the user’s home is not a project', async () => {
   const { userHome, world } = configPlace();
   const notes: string[] = [];
   const store = fileRuleStore({
@@ -246,7 +246,7 @@ test('in a person’s own home there is no project to write to', async () => {
   expect(store.current().rules).toMatchObject([{ source: 'session' }]);
 });
 
-test('what was written is known to whoever uninstalls', async () => {
+test('records written rules for uninstall', async () => {
   const { store, local, home } = place();
   await store.apply([allow('localSettings'), allow('localSettings', 'Bash', 'pwd')]);
   await store.apply([{ ...allow('localSettings'), type: 'removeRules' } as PermissionUpdate]);
@@ -254,7 +254,7 @@ test('what was written is known to whoever uninstalls', async () => {
   expect(file).toMatchObject({ isCreated: true, lists: { 'permissions.allow': ['Bash(pwd)'] } });
 });
 
-test('so are modes, with what they took the place of, and directories', async () => {
+test('records modes with their previous value, and directories', async () => {
   const { store, local, home, project, write } = place();
   const shared = write(join(project, '.toolplane/settings.json'), { permissions: { defaultMode: 'plan' } });
   trustDirectory(home, project);
@@ -293,7 +293,7 @@ test.each(['localSettings', 'projectSettings'] as const)(
   },
 );
 
-test('settings that changed are taken over; what was said for the session or by flags stays', async () => {
+test('takes over changed settings and keeps rules of the session and flags', async () => {
   const { store } = place({
     rules: [
       { tool: 'A', effect: 'allow', source: 'cliArg' },
@@ -326,7 +326,7 @@ test('settings that changed are taken over; what was said for the session or by 
   });
 });
 
-test('processes that allow at once lose no rule, and all of it is approved', async () => {
+test('concurrent processes lose no rule, and the result is approved', async () => {
   const { project, home, local, world } = place();
   const [who, count] = [['a', 'b', 'c'], 5];
   const fixture = fileURLToPath(new URL('fixtures/allow.ts', import.meta.url));

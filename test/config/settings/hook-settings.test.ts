@@ -11,7 +11,7 @@ function read(raw: unknown) {
 
 const command = (text: string, more = {}) => ({ type: 'command', command: text, ...more });
 
-test('commands in the order written, time-outs in seconds', () => {
+test('reads commands in order, with timeouts in seconds', () => {
   const raw = {
     PreToolUse: [
       { matcher: 'Bash|Edit', hooks: [command('one', { timeout: 1.5 }), command('two')] },
@@ -34,7 +34,7 @@ test('commands in the order written, time-outs in seconds', () => {
   });
 });
 
-test('none at all', () => {
+test('no hooks', () => {
   expect(read(undefined)).toEqual({ hooks: [], faults: [] });
 });
 
@@ -49,11 +49,11 @@ test.each([
   [{ Stop: [{ matcher: 1, hooks: [] }] }, '"hooks.Stop[0]" must be { "matcher": string, "hooks": list }'],
   [{ Stop: [{ hooks: [{ type: 'prompt', prompt: 'x' }] }] }, `"hooks.Stop[0].hooks[0]" ${SHAPE}`],
   [{ Stop: [{ hooks: [command('a'), command('b', { timeout: 0 })] }] }, `"hooks.Stop[0].hooks[1]" ${SHAPE}`],
-])('%j is a fault: a guard that is not understood would not guard', (raw, fault) => {
+])('%j is an error, because it may be a guard', (raw, fault) => {
   expect(read(raw).faults).toEqual([fault]);
 });
 
-test('a matcher that is no usable expression is warned of, and its hooks are kept', () => {
+test('warns about an invalid matcher and keeps its hooks', () => {
   const { hooks, faults } = read({ PreToolUse: [{ matcher: '^(?!Bash)', hooks: [command('a')] }] });
   expect(hooks).toHaveLength(1);
   expect(faults).toEqual([

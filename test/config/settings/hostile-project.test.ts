@@ -25,7 +25,7 @@ const entries = ({ merged }: Awaited<ReturnType<typeof readConfiguration>>) =>
   Object.fromEntries(merged.servers.map(({ name, entry }) => [name, entry]));
 
 test.each(['settings.json', 'settings.local.json'])(
-  'a repository that was just cloned changes nothing for the better by %s (C18)',
+  'a cloned repository gains nothing by %s (C18)',
   async (name) => {
     const { home, project, write, world } = configPlace();
     write(join(home, 'settings.json'), USER);
@@ -46,7 +46,7 @@ test.each(['settings.json', 'settings.local.json'])(
   },
 );
 
-test('approved, all of it counts; changed by a single letter, nothing does', async () => {
+test('approved content is active; after a change of one letter it is not', async () => {
   const { home, project, write, world } = configPlace();
   write(join(home, 'settings.json'), USER);
   const path = write(join(project, '.toolplane/settings.json'), HOSTILE);
@@ -61,7 +61,7 @@ test('approved, all of it counts; changed by a single letter, nothing does', asy
 });
 
 test.each(['settings.json', 'settings.local.json'])(
-  'a file that only takes tools away, %s, needs no approval and gives none back',
+  'a file that only removes tools, %s, needs no approval',
   async (name) => {
     const { home, project, write, world } = configPlace();
     write(join(home, 'settings.json'), USER);
@@ -74,7 +74,7 @@ test.each(['settings.json', 'settings.local.json'])(
   },
 );
 
-test('trust is not to be had by a link to what was approved without it', async () => {
+test('a link to approved content does not gain trust', async () => {
   const { home, project, write, world } = configPlace();
   write(join(project, '.mcp.json'), { mcpServers: { s: { command: 'x', trust: true } } });
   const { merged } = await readConfiguration(world());

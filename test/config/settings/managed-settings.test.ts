@@ -32,7 +32,7 @@ const ofServer = ({ merged }: Configuration) => merged.servers.find(({ name }) =
 const server = (members: Said) => ({ serverSettings: { s: members } });
 const entry = (it: Configuration) => ofServer(it)?.entry as Said | undefined;
 
-describe('what the system’s managed settings say is not taken back by a variable or a flag', () => {
+describe('a variable or flag cannot revert the system’s managed settings', () => {
   const cases: [string, Said, Said, (it: Configuration) => unknown, unknown][] = [
     [
       'turned off',
@@ -122,7 +122,7 @@ describe('what the system’s managed settings say is not taken back by a variab
   });
 });
 
-test('a variable likewise beats a flag, and either counts where nobody stands above it', async () => {
+test('a variable takes precedence over a flag', async () => {
   const [one, other] = [
     { model: 'one', ...server({ timeout: 1 }) },
     {
@@ -142,7 +142,7 @@ test('a variable likewise beats a flag, and either counts where nobody stands ab
   expect(alone.settings.rules).toMatchObject([{ tool: 'Read', effect: 'allow' }]);
 });
 
-test('what the system leaves open they may say, and whatever forbids more counts', async () => {
+test('added managed settings can set what the system leaves open, and forbid more', async () => {
   const system = {
     model: 'm',
     env: { A: 'x' },
@@ -183,7 +183,7 @@ test('what the system leaves open they may say, and whatever forbids more counts
   expect(it.faults).toEqual([]);
 });
 
-test('what they would allow beside the system’s is told to have no effect', async () => {
+test('warns that added managed settings cannot allow anything', async () => {
   const flag = { permissions: { allow: ['Read'], deny: ['Bash'], additionalDirectories: ['/x'] } };
   const { faults } = await configured({ system: {}, flag });
   const says = 'has no effect: beside ~/system/managed-settings.json managed settings can only forbid more';
@@ -198,7 +198,7 @@ describe('an entry of the system’s managed-mcp.json', () => {
   const servers = { system: { s: { command: 'run', excludeTools: ['delete'], timeout: 5 } } };
   const lift = server({ excludeTools: ['more'], timeout: 9, idleTimeoutMs: 7 });
 
-  test('is changed by the settings beside it', async () => {
+  test('can be changed by the settings of the same directory', async () => {
     expect(entry(await configured({ system: lift }, servers))).toEqual({
       command: 'run',
       excludeTools: ['more'],
@@ -208,7 +208,7 @@ describe('an entry of the system’s managed-mcp.json', () => {
   });
 
   test.each(['variable', 'flag'])(
-    'is not widened by those of a %s, also if the system has none',
+    'cannot be extended by those of a %s, even if the system has none',
     async (which) => {
       expect(entry(await configured({ [which]: lift }, servers))).toEqual({
         command: 'run',
@@ -219,7 +219,7 @@ describe('an entry of the system’s managed-mcp.json', () => {
     },
   );
 
-  test('and the system’s settings change one that a variable names', async () => {
+  test('the system’s settings can change an entry in a directory that a variable adds', async () => {
     const lower = { variable: servers.system };
     expect(entry(await configured({ system: lift }, lower))).toMatchObject({
       timeout: 9,

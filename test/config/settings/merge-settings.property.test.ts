@@ -61,7 +61,7 @@ const sources = fc
       .map(([scope, value]) => settingsOf(scope, value as Record<string, unknown>)),
   );
 
-test('any settings give an answer, and every fault names its file and key', () => {
+test('any settings can be merged, and every fault has a file and a key', () => {
   fc.assert(
     fc.property(
       sources,
@@ -78,7 +78,7 @@ test('any settings give an answer, and every fault names its file and key', () =
   );
 });
 
-test('a file in a project that nobody approved adds no allow rule, hook, variable, directory or setting', () => {
+test('an unapproved project file adds no allow rule, hook, variable, directory or setting', () => {
   fc.assert(
     fc.property(sources, fc.constantFrom('project', 'local' as const), settings, (others, scope, value) => {
       const mine = others.filter((it) => it.scope !== 'project' && it.scope !== 'local');
@@ -102,7 +102,7 @@ test('a file in a project that nobody approved adds no allow rule, hook, variabl
   );
 });
 
-test('what needs no approval changes nothing when it is approved', () => {
+test('approving content that needs no approval changes nothing', () => {
   fc.assert(
     fc.property(settings, (value) => {
       const source = settingsOf('project', value as Record<string, unknown>);

@@ -94,7 +94,7 @@ const SOURCE: Record<SettingsScope, string> = {
   managed: 'policySettings',
 };
 
-test('modes and directories keep their place, as a rule store takes them', () => {
+test('modes and directories keep their source', () => {
   const { permissions } = merge(
     settingsOf('user', { permissions: { defaultMode: 'plan', additionalDirectories: ['/a'] } }),
     settingsOf('managed', { permissions: { defaultMode: 'default', deny: ['Bash'] } }),
@@ -152,7 +152,7 @@ describe.each(['project', 'local'] as const)('%s settings', (scope) => {
     expect(settings.permissions).toMatchObject({ modes: {}, directories: [] });
   });
 
-  test('that were rejected only forbid, and nobody is asked again', () => {
+  test('rejected settings only restrict, without asking again', () => {
     const { settings } = mergeSettings([settingsOf(scope, EVERYTHING)], saying('rejected'));
     expect([settings.hooks, settings.pending]).toEqual([[], []]);
   });
@@ -163,7 +163,7 @@ test.each(['user', 'program', 'managed'] as const)('%s settings need nobody to a
   expect([settings.model, settings.hooks.length, settings.pending]).toEqual(['m', 1, []]);
 });
 
-test('what is wrong is told with its place, and harms nothing else', () => {
+test('reports problems with positions and keeps the rest', () => {
   const value = {
     model: 1,
     env: { GOOD: 'x', BAD: 2 },
@@ -226,7 +226,7 @@ test('a warning is never fatal', () => {
   ]);
 });
 
-test('keys nobody knows are told with what was meant; those of other programs only noted', () => {
+test('warns about unknown keys with a suggestion; keys of other programs are only noted', () => {
   const value = {
     modl: 'x',
     enabledMcpjsonServers: [],
@@ -252,7 +252,7 @@ test.each<[string, readonly SettingsScope[]]>([
   ['connectors', ['user', 'managed']],
   ['allowedMcpServers', ['managed']],
   ['deniedMcpServers', ['managed']],
-])('%s where it has no effect is told', (key, scopes) => {
+])('warns about %s where it has no effect', (key, scopes) => {
   const told = SETTINGS_SCOPES.filter((scope) => {
     const { faults } = mergeSettings([settingsOf(scope, { [key]: [] })], saying('approved'));
     return faults.some((it) => it.level === 'warning' && it.key === key);

@@ -71,7 +71,7 @@ test.each<[string, object, PermissionUpdate[], object]>([
   expect(JSON.parse(editText(text, edits))).toEqual(after);
 });
 
-test('a file that is not the target only loses', () => {
+test('only removes from files that are not the target', () => {
   const value = { permissions: { allow: ['A', 'B'], additionalDirectories: ['/x'] } };
   const all = [rules('addRules', 'C'), mode, directories('addDirectories', '/y')];
   expect(permissionEdits(value, all, other)).toEqual({ after: value, edits: [] });
@@ -84,7 +84,7 @@ test('a file that is not the target only loses', () => {
   });
 });
 
-test('comments beside other rules stay', () => {
+test('keeps comments beside other rules', () => {
   const text =
     '{\n  "permissions": {\n    "allow": [\n      "A", // why A\n      "B" // why B\n    ]\n  }\n}\n';
   const { edits } = permissionEdits(
@@ -97,7 +97,7 @@ test('comments beside other rules stay', () => {
   expect(parseJsonc(edited).value).toEqual({ permissions: { allow: ['B', 'C'] } });
 });
 
-test('whatever the file holds, the text that is edited says what was meant', () => {
+test('the edited text has the expected value for any file', () => {
   const update = fc.oneof(
     fc.record({
       type: fc.constantFrom('addRules', 'replaceRules', 'removeRules'),
@@ -134,7 +134,7 @@ test('whatever the file holds, the text that is edited says what was meant', () 
   );
 });
 
-test('a rule is read back as it was written', () => {
+test('a written rule parses to the same rule', () => {
   fc.assert(
     fc.property(fc.constantFrom('Bash', 'Read', 'Task'), fc.string(), (toolName, ruleContent) => {
       const given = ruleOf({ toolName, ruleContent }, 'allow', 'localSettings');

@@ -19,6 +19,6 @@ test.each([
   expect(unknownToolWarning(rule(text, 'deny'))).toBe(told);
 });
 
-test('the tools known by name are those there are', () => {
+test('the list of built-in tools is complete', () => {
   expect(BUILT_IN_TOOLS).toEqual(BUILT_INS.map(({ listed }) => listed.name));
 });

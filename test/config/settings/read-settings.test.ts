@@ -13,7 +13,7 @@ function read(raw: Record<string, unknown>, scope: 'program' | 'managed' = 'prog
   return { settings, errors: texts('error'), warnings: texts('warning'), elsewhere };
 }
 
-test('everything that is used', () => {
+test('reads every setting', () => {
   const raw = {
     $schema: 'x',
     permissions: {
@@ -53,7 +53,7 @@ test('everything that is used', () => {
   });
 });
 
-test('keys that are not used are told, with what was likely meant', () => {
+test('warns about unused keys, with suggestions', () => {
   const raw = { apiKeyHelper: SECRET, permission: {}, permissions: { alow: ['Read'] } };
   expect(read(raw)).toMatchObject({
     warnings: [
@@ -85,7 +85,7 @@ test.each<[Record<string, unknown>, string]>([
     { sandbox: { enabled: true } },
     'sandbox.enabled "sandbox.enabled" is not supported: run the agent in a container instead',
   ],
-])('%j is a fault that shows no value', (raw, fault) => {
+])('reports %j without its value', (raw, fault) => {
   expect(read(raw).errors).toEqual([fault]);
 });
 
@@ -95,7 +95,7 @@ test.each(['ask', 'deny'] as const)('an %s rule that cannot be read is an error'
   expect(warnings).toEqual([]);
 });
 
-test('an allow rule that cannot be read is told, and allows nothing', () => {
+test('warns about an invalid allow rule, which allows nothing', () => {
   const { settings, errors, warnings } = read({ permissions: { allow: ['*'] } });
   expect({ rules: settings.rules, errors }).toEqual({ rules: [], errors: [] });
   expect(warnings).toEqual([expect.stringMatching(/rule "\*" would allow .*; it allows nothing$/)]);
@@ -109,7 +109,7 @@ test.each(['allow', 'ask', 'deny'] as const)('an %s rule about no known tool is 
   ]);
 });
 
-test('what is told of a server whose name steers a terminal does not', () => {
+test('escapes control characters in server names', () => {
   const { warnings } = read({ serverSettings: { 'a\u001b[2J\u009b': { disable: true } } });
   expect(warnings).toEqual([expect.stringMatching(/^[\x20-\x7e]+did you mean [\x20-\x7e]+\.disabled"\?$/)]);
 });

@@ -13,20 +13,20 @@ import {
 } from '../../../src/config/sources/config-paths.ts';
 import { configPlace } from '../config-place.ts';
 
-describe('places', () => {
+describe('config paths', () => {
   test.each<[string, readonly string[], string, string | undefined]>([
     ['the directory itself', ['/a/.git'], '/a', '/a'],
     ['the nearest one above', ['/a/.git', '/a/b/.git'], '/a/b/c/d', '/a/b'],
     ['the root of the disk', ['/.git'], '/a/b', '/'],
     ['nothing', [], '/a/b', undefined],
     ['nothing that only begins so', ['/a/.gitignore'], '/a/b', undefined],
-  ])('a repository is %s', (_name, there, cwd, root) => {
+  ])('repositoryRoot: %s', (_name, there, cwd, root) => {
     expect(repositoryRoot(cwd, (path) => there.includes(path))).toBe(root);
   });
 
   const WORLD = { home: '/h/.toolplane', managed: ['/etc/toolplane', '/more'] };
 
-  test('C17: in a repository every directory up to its root is looked into, the farthest first', () => {
+  test('C17: searches every directory up to the root of the repository, farthest first', () => {
     const places = configPathsFor({ ...WORLD, cwd: '/r/a/b' }, { root: '/r', realHome: '/h/.toolplane' });
     expect(places).toEqual({
       root: '/r',
@@ -40,7 +40,7 @@ describe('places', () => {
     });
   });
 
-  test('without a repository nothing above the directory counts', () => {
+  test('without a repository only the working directory is searched', () => {
     expect(configPathsFor({ ...WORLD, cwd: '/a/b' }, { realHome: '/h/.toolplane' })).toMatchObject({
       within: '/a/b',
       project: ['/a/b/.mcp.json'],
@@ -51,14 +51,14 @@ describe('places', () => {
   test.each([
     ['/h/.toolplane', '/h/.toolplane'],
     ['/link/.toolplane', '/h/.toolplane'],
-  ])('the person’s own folder %s is not that of a project', (home, realHome) => {
+  ])('the user’s folder %s is not a project’s', (home, realHome) => {
     const places = configPathsFor({ ...WORLD, home, cwd: '/h' }, { realHome });
     expect(places.shared).toEqual([]);
     expect(places.local).toEqual([]);
     expect(places.project).toEqual(['/h/.mcp.json']);
   });
 
-  test('a work tree, whose .git is a file, ends the way up', () => {
+  test('stops at a work tree, whose .git is a file', () => {
     const place = configPlace();
     const tree = join(place.project, 'tree');
     mkdirSync(join(tree, 'deep'), { recursive: true });
@@ -88,7 +88,7 @@ describe('labels', () => {
     ['/h/meyer/x', '/h/meyer/x'],
     ['/etc/toolplane/managed-mcp.json', '/etc/toolplane/managed-mcp.json'],
     ['/h/me/..x', '~/..x'],
-  ])('%s is shown as %s', (path, label) => {
+  ])('shows %s as %s', (path, label) => {
     expect(homeLabel(path, { userHome: '/h/me' })).toBe(label);
   });
 
@@ -96,7 +96,7 @@ describe('labels', () => {
     ['/r/a/.mcp.json', '.mcp.json'],
     ['/r/.mcp.json', '../.mcp.json'],
     ['/r/a/.toolplane/settings.local.json', '.toolplane/settings.local.json'],
-  ])('from /r/a %s is %s', (path, label) => {
+  ])('shows %s from /r/a as %s', (path, label) => {
     expect(projectLabel(path, { cwd: '/r/a' })).toBe(label);
   });
 
@@ -107,14 +107,14 @@ describe('labels', () => {
     ['Bearer abcdef', 'the file of --mcp-config'],
     ['x'.repeat(201), 'the file of --mcp-config'],
     ['ghp_0123456789abcdef', '--mcp-config ghp_[redacted]'],
-  ])('a flag that names %s is %s', (path, label) => {
+  ])('labels a flag with value %s as %s', (path, label) => {
     expect(flagLabel('--mcp-config', path)).toBe(label);
   });
 
   test.each([
     ['https://me:secret@h.example/a/b?key=secret#secret', 'https://h.example/a/b'],
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/'],
-  ])('of an address %s only %s is shown', (url, label) => {
+  ])('shows of the URL %s only %s', (url, label) => {
     expect(addressLabel(url)).toBe(label);
   });
 
@@ -124,7 +124,7 @@ describe('labels', () => {
     ['/h/me/kit/.mcp.json', '~/kit/.mcp.json'],
     ['/opt/kit/.mcp.json', '/opt/kit/.mcp.json'],
     ['/h/me/r/a\nb/.mcp.json', 'a\\u000ab/.mcp.json'],
-  ])('a path of anybody’s, %j, is shown as %s', (path, label) => {
+  ])('labels any path %j as %s', (path, label) => {
     expect(pathLabel(path, { cwd: '/h/me/r', userHome: '/h/me' })).toBe(label);
   });
 });

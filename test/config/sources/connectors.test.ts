@@ -19,7 +19,7 @@ describe('connector settings', () => {
     return connectorSettings({ scope: 'user', label: 'settings', value, locate });
   }
 
-  test('a catalogue is named by its address, with headers or without', () => {
+  test('reads a URL with or without headers', () => {
     const list = [
       { url: 'https://h.example/servers?key=s3cret', headers: { Authorization: 'Bearer ${TOKEN}' } },
       { url: 'http://127.0.0.1:80/x' },
@@ -53,7 +53,7 @@ describe('connector settings', () => {
     ],
     [{ url: 'https://h', headers: ['s3cret'] }, 'connectors[0].headers', 'must map names to strings'],
     [{ url: 'https://h', headers: { a: 1 } }, 'connectors[0].headers', 'must map names to strings'],
-  ])('%j is told without what may be secret, the others count', (one, key, message) => {
+  ])('reports %j without secrets and keeps the others', (one, key, message) => {
     const { connectors, faults } = read(JSON.stringify({ connectors: [one, { url: 'https://good' }] }));
     expect(connectors.map(({ url }) => url)).toEqual(['https://good']);
     expect(faults).toEqual([
@@ -64,7 +64,7 @@ describe('connector settings', () => {
     expect(JSON.stringify(faults)).not.toContain('s3cret');
   });
 
-  test('what is no list is told', () => {
+  test('reports a value that is not a list', () => {
     expect(read('{"connectors":"https://h"}').faults).toMatchObject([{ key: 'connectors' }]);
   });
 });
@@ -77,7 +77,7 @@ describe('connector entry', () => {
     [{ type: 'http', url: 'https://h/mcp', headers: { a: 'b' }, timeout: 5, tools: [{ name: 't' }] }],
     [{ type: 'sse', url: 'https://h/sse' }],
     [{ type: 'ws', url: 'wss://h', tls: { ca: PEM, serverName: 'h' } }],
-  ])('%j may come from a connector', (entry) => {
+  ])('accepts %j from a connector', (entry) => {
     expect(validateConnectorEntry(entry as Record<string, unknown>)).toBeUndefined();
   });
 
@@ -95,7 +95,7 @@ describe('connector entry', () => {
     [{ url: 'https://h', headers: { 'x${A}': 'b' } }, 'headers'],
     [{ url: 'https://h', tools: [{ name: '${A}' }] }, 'tools'],
     [{ url: 'https://h', '${A}': 1 }, '${A}'],
-  ])('%j may not: its %s is refused', (entry, member) => {
+  ])('refuses %j because of its %s', (entry, member) => {
     expect(validateConnectorEntry(entry as Record<string, unknown>)).toMatchObject({ member });
   });
 });
@@ -104,7 +104,7 @@ describe('connector cache', () => {
   const CACHED = { etag: '"1"', fetchedAt: '2026-01-02T03:04:05.000Z', body: { mcpServers: {} } };
   const CONNECTOR = { url: 'https://h.example/?key=s3cret', label: 'https://h.example/' };
 
-  test('what is written is read again, for its owner only, without the secrets of the address', async () => {
+  test('stores content privately, without the secrets of the URL', async () => {
     const { home } = configPlace();
     const path = cachePath(home, CONNECTOR);
     expect(path).toMatch(/[/\\]cache[/\\]connectors[/\\][0-9a-f]{64}\.json$/);
@@ -123,12 +123,12 @@ describe('connector cache', () => {
     ['of another version', { version: 2, ...CACHED }],
     ['without a body', { version: 1, fetchedAt: '' }],
     ['too large', { version: 1, ...CACHED, more: 'x'.repeat(9 * 2 ** 20) }],
-  ])('one that is %s is as if there were none', async (_name, content) => {
+  ])('ignores a cache that is %s', async (_name, content) => {
     const place = configPlace();
     expect(await readCache(place.write(join(place.home, 'c.json'), content))).toBeUndefined();
   });
 
-  test('one that is not there, or cannot be read, is none', async () => {
+  test('ignores a missing or unreadable cache', async () => {
     const place = configPlace();
     expect(await readCache(join(place.home, 'none.json'))).toBeUndefined();
     expect(await readCache(place.project)).toBeUndefined();

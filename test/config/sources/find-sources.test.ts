@@ -50,7 +50,7 @@ const seen = ({ sources }: FoundSources) =>
     .filter(({ state }) => state === 'read')
     .map(({ scope, label, servers }) => [scope, label, servers.map(({ name }) => name).join()]);
 
-test('R166: every source is found, the lowest first, the nearer and the later last', async () => {
+test('R166: finds every source, lowest precedence first', async () => {
   const { place, deep, wanted } = everywhere();
   const found = findSources(place.world({}, deep), wanted);
   expect(seen(found)).toEqual([
@@ -82,7 +82,7 @@ test('R166: every source is found, the lowest first, the nearer and the later la
   expect(found.sources.flatMap(({ faults }) => faults)).toEqual([]);
 });
 
-test('where there is nothing, it is told where was looked', async () => {
+test('lists the files that were looked for', async () => {
   const place = configPlace();
   const found = findSources(place.world(), {});
   const { project, home, managed } = place;
@@ -106,7 +106,7 @@ test.each<[readonly string[], readonly string[]]>([
     ['local', 'project'],
     ['project', 'project', 'local', 'local'],
   ],
-])('of the scopes %j only these are read, and the others are named', async (scopes, read) => {
+])('reads only the scopes %j and marks the others as left out', async (scopes, read) => {
   const { place, deep } = everywhere();
   const found = findSources(place.world({}, deep), { scopes });
   expect(seen(found).map(([scope]) => scope)).toEqual([...read, 'managed']);
@@ -118,13 +118,13 @@ test.each<[readonly string[], readonly string[]]>([
   for (const { path } of leftOut) expect(found.files.map(({ path }) => path)).not.toContain(path);
 });
 
-test('what flags give is read whatever the scopes are', async () => {
+test('reads flags whatever the scopes are', async () => {
   const { place, deep, wanted } = everywhere();
   const found = findSources(place.world({}, deep), { ...wanted, scopes: [] });
   expect(seen(found).map(([scope]) => scope)).toEqual(['plugin', 'program', 'program', 'managed']);
 });
 
-test('servers in the program itself are the driver’s own; of one name the later counts', async () => {
+test('separates in-process servers; of one name the later is used', async () => {
   const sdk = { type: 'sdk', name: 'x', timeout: 5000 };
   const place = configPlace();
   const { program, sources } = findSources(place.world(), {
@@ -150,7 +150,7 @@ test.each([
   ['[]', '--mcp-config', 'must hold one object'],
   ['{}', '--mcp-config', 'has no "mcpServers" object'],
   ['s3cret text: no path', 'the file of --mcp-config', 'no such file; check the path'],
-])('of --mcp-config=%s nothing can be used, and it is told', async (text, label, message) => {
+])('reports an unusable --mcp-config=%s', async (text, label, message) => {
   const place = configPlace();
   const found = findSources(place.world(), { mcpConfigs: [text, JSON.stringify(server('good'))] });
   const [bad, good] = found.sources.filter(({ scope }) => scope === 'program');
@@ -162,7 +162,7 @@ test.each([
   expect(good).toMatchObject({ state: 'read', servers: [{ name: 'good' }] });
 });
 
-test('--settings that cannot be read is a fault, and everything else counts', async () => {
+test('reports unreadable --settings and reads everything else', async () => {
   const place = configPlace();
   place.write(join(place.project, '.mcp.json'), server('a'));
   const found = findSources(place.world(), { settings: 'none.json' });
@@ -208,7 +208,7 @@ test.each(SPOILT)('a file that %s is one fault, and no other is affected', async
   expect(seen(found)).toEqual(seen(good).filter(([, , names]) => !gone.includes(names ?? '')));
 });
 
-test('a link out of the project is not followed, one of the person’s own is', async () => {
+test('does not follow links out of the project, but follows the user’s own', async () => {
   const place = configPlace();
   const { project, home, userHome, write } = place;
   symlinkSync(write(join(userHome, 'elsewhere.json'), server('a')), join(project, '.mcp.json'));
@@ -221,7 +221,7 @@ test('a link out of the project is not followed, one of the person’s own is', 
   ]);
 });
 
-test('managed settings that cannot be read are named: nobody knows what they forbid', async () => {
+test('lists managed settings that cannot be read', async () => {
   const place = configPlace();
   const path = place.write(join(place.managed, 'managed-settings.json'), '{');
   const { unreadPolicies, sourceFaults: faults } = findSources(place.world(), {});
@@ -229,7 +229,7 @@ test('managed settings that cannot be read are named: nobody knows what they for
   expect(faults).toMatchObject([{ level: 'error', scope: 'managed', label: path }]);
 });
 
-test('what a project says of plugins and connectors is not followed', async () => {
+test('ignores plugins and connectors of a project', async () => {
   const place = configPlace();
   const settings = { plugins: ['kit'], connectors: [{ url: 'https://evil.example' }] };
   place.write(join(place.project, 'kit', '.mcp.json'), server('a'));
@@ -240,7 +240,7 @@ test('what a project says of plugins and connectors is not followed', async () =
   expect(found.sources.filter(({ scope }) => scope === 'plugin')).toEqual([]);
 });
 
-test('what is named twice is read once, as the later one says', async () => {
+test('reads a duplicate once, as the later source has it', async () => {
   const place = configPlace();
   const url = 'https://c.example/';
   place.write(join(place.home, 'settings.json'), {
@@ -256,7 +256,7 @@ test('what is named twice is read once, as the later one says', async () => {
   ]);
 });
 
-test('in the person’s own home their settings are not those of a project', async () => {
+test('in the user’s home, user settings are not project settings', async () => {
   const place = configPlace();
   place.write(join(place.home, 'settings.json'), server('mine'));
   place.write(join(place.userHome, '.mcp.json'), server('here'));
@@ -269,7 +269,7 @@ test('in the person’s own home their settings are not those of a project', asy
   expect(found.settingsSources.map(({ scope }) => scope)).toEqual(['user']);
 });
 
-test('settings of a version that is not known yet are not half understood', async () => {
+test('ignores settings of a newer version', async () => {
   const place = configPlace();
   place.write(join(place.home, 'settings.json'), { version: 99, ...server('a') });
   place.write(join(place.project, '.mcp.json'), { version: 99, ...server('b') });

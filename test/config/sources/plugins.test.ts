@@ -16,7 +16,7 @@ describe('read plugin', () => {
   const names = (it: Awaited<ReturnType<typeof readPlugin>>) =>
     it.sources.map(({ servers }) => servers.map(({ name }) => name));
 
-  test('C5: the .mcp.json of a plugin may be a bare map, and its directory is put in', async () => {
+  test('C5: the .mcp.json of a plugin may be a bare map; substitutes its directory', async () => {
     const { directory, read } = plugin({ '.mcp.json': { db: { command: '${CLAUDE_PLUGIN_ROOT}/db' } } });
     const { sources } = await read();
     expect(sources).toMatchObject([
@@ -39,7 +39,7 @@ describe('read plugin', () => {
   });
 
   test.each(['.claude-plugin/plugin.json', 'plugin.json'])(
-    '%s gives the name and more servers',
+    '%s has the name and more servers',
     async (file) => {
       const { read } = plugin({
         '.mcp.json': { mcpServers: { a: { command: 'x' } } },
@@ -64,7 +64,7 @@ describe('read plugin', () => {
     expect(found.files.map(({ path }) => path)).toContain(join(directory, 'more/servers.json'));
   });
 
-  test('a file that is read anyway is read once', async () => {
+  test('reads .mcp.json once if plugin.json names it', async () => {
     const { read } = plugin({
       'plugin.json': { mcpServers: './.mcp.json' },
       '.mcp.json': { a: { command: 'x' } },
@@ -76,20 +76,23 @@ describe('read plugin', () => {
     ['leads out of the plugin', '../servers.json', 'outside of the plugin'],
     ['is not there', 'none.json', 'does not exist'],
     ['is no path', 5, 'must be an object'],
-  ])('what plugin.json names and %s is told, the rest loads', async (_name, mcpServers, message) => {
-    const { read } = plugin({
-      'plugin.json': { mcpServers },
-      '.mcp.json': { a: { command: 'x' } },
-      '../servers.json': { b: { command: 'y' } },
-    });
-    const { sources } = await read();
-    expect(sources).toMatchObject([
-      { state: 'read', servers: [{ name: 'a' }] },
-      { state: 'unusable', servers: [], faults: [{ message: expect.stringContaining(message) }] },
-    ]);
-  });
+  ])(
+    'reports a file that plugin.json names and that %s, and loads the rest',
+    async (_name, mcpServers, message) => {
+      const { read } = plugin({
+        'plugin.json': { mcpServers },
+        '.mcp.json': { a: { command: 'x' } },
+        '../servers.json': { b: { command: 'y' } },
+      });
+      const { sources } = await read();
+      expect(sources).toMatchObject([
+        { state: 'read', servers: [{ name: 'a' }] },
+        { state: 'unusable', servers: [], faults: [{ message: expect.stringContaining(message) }] },
+      ]);
+    },
+  );
 
-  test('a broken plugin.json is one fault', async () => {
+  test('reports an invalid plugin.json once', async () => {
     const { read } = plugin({ 'plugin.json': '{', '.mcp.json': { a: { command: 'x' } } });
     expect((await read()).sources).toMatchObject([
       { state: 'read', servers: [{ name: 'a' }], owner: 'kit' },
@@ -100,7 +103,7 @@ describe('read plugin', () => {
   test.each([
     ['missing', {}, 'no such directory; check the path of the plugin'],
     ['a file', { '../kit': 'x' }, 'a plugin must be a directory'],
-  ])('a directory that is %s is told', async (_name, files, message) => {
+  ])('reports a directory that is %s', async (_name, files, message) => {
     const { directory, read } = plugin(files);
     expect((await read()).sources).toMatchObject([
       { state: 'unusable', label: directory, faults: [{ level: 'error', message }] },
@@ -122,7 +125,7 @@ describe('plugin directories', () => {
   test.each([
     ['{"plugins":["a","./b","/c","~/d","../e"]}', '/h/me/.toolplane/settings.json', '/h/me/.toolplane'],
     ['{"plugins":["a","./b","/c","~/d","../e"]}', undefined, '/desk'],
-  ])('directories are seen from the file they stand in', (text, path, base) => {
+  ])('resolves directories relative to the settings file', (text, path, base) => {
     const up = base.slice(0, base.lastIndexOf('/'));
     expect(directories(text, path)).toEqual({
       directories: [`${base}/a`, `${base}/b`, '/c', '/h/me/d', `${up}/e`],
@@ -130,11 +133,11 @@ describe('plugin directories', () => {
     });
   });
 
-  test('settings need not name any', () => {
+  test('accepts settings without plugins', () => {
     expect(directories('{}')).toEqual({ directories: [], faults: [] });
   });
 
-  test('what is no directory is told, the others count', () => {
+  test('reports invalid directories and keeps the others', () => {
     expect(directories('{\n"plugins": ["a", 5, ""] }')).toEqual({
       directories: ['/desk/a'],
       faults: [
@@ -154,7 +157,7 @@ describe('plugin directories', () => {
 });
 
 describe('plugin root', () => {
-  test('the directory is put into every text of an entry, and nothing else is changed', () => {
+  test('substitutes the directory in every string of an entry, and changes nothing else', () => {
     const entry = {
       command: '${CLAUDE_PLUGIN_ROOT}/run',
       args: ['--a', '${TOOLPLANE_PLUGIN_ROOT}/x:${TOOLPLANE_PLUGIN_ROOT}/y', '${HOME}'],
@@ -174,7 +177,7 @@ describe('plugin root', () => {
   test.each([
     ['/a/${HOME}/b', '/a/$${HOME}/b/x'],
     ['/a/$&/b', '/a/$&/b/x'],
-  ])('a directory that is called %s is meant literally', (directory, text) => {
+  ])('uses a directory called %s literally', (directory, text) => {
     expect(withPluginRoot('${CLAUDE_PLUGIN_ROOT}/x', directory)).toBe(text);
   });
 });

@@ -12,7 +12,7 @@ describe('read servers', () => {
   const FILE: Origin = { scope: 'project', label: '.mcp.json', path: '/r/.mcp.json', kind: 'file' };
   const read = (text: string, origin: Origin = FILE) => readServers(parseDocument(text), origin);
 
-  test('each entry is judged on its own: a bad one is told with its place, the good ones load', () => {
+  test('reports an invalid entry with its position and loads the others', () => {
     const source = read(`{
   // Comments and trailing commas are fine.
   "mcpServers": {
@@ -77,7 +77,7 @@ describe('read servers', () => {
     ['nothing', null, 'mcpServers.x', 'must be an object'],
     ['arguments that are none', { command: 'x', args: 'y' }, 'mcpServers.x.args', 'a list of strings'],
     ['a scheme that is none', { type: 'ws', url: 'https://${H}' }, 'mcpServers.x.url', 'ws:// or wss://'],
-  ])('%s is a fault that says so', (_name, entry, key, message) => {
+  ])('reports %s', (_name, entry, key, message) => {
     const { servers, faults } = read(JSON.stringify({ mcpServers: { x: entry, y: { command: 'z' } } }));
     expect(servers.map(({ name, entry: it }) => [name, it])).toEqual([
       ['x', undefined],
@@ -89,7 +89,7 @@ describe('read servers', () => {
     expect(servers[0]?.fault).toBe(faults[0]);
   });
 
-  test('a name that cannot be used is told, and is in no list', () => {
+  test('reports an invalid name and leaves the server out', () => {
     const { state, servers, faults } = read(
       '{"mcpServers":{"":{"command":"x"},"a\\nb":1,"ok":{"command":"x"}}}',
     );
@@ -101,7 +101,7 @@ describe('read servers', () => {
     ]);
   });
 
-  test('a member that means nothing is a warning with what may be meant, and the server counts', () => {
+  test('warns about an unknown key with a suggestion and keeps the server', () => {
     const { servers, faults } = read(
       '{ "mcpServers": { "x": { "command": "y", "connectTimeout": 5, "disabledd": 1 } } }',
     );
@@ -127,7 +127,7 @@ describe('read servers', () => {
       undefined,
       'servers are not wrapped; write { "mcpServers": { … } } around them',
     ],
-  ])('C5: of %s nothing can be used', (text, key, message) => {
+  ])('C5: refuses %s', (text, key, message) => {
     expect(read(text)).toMatchObject({
       state: 'unusable',
       servers: [],
@@ -135,13 +135,13 @@ describe('read servers', () => {
     });
   });
 
-  test('a text that is no JSON is one fault with its place, and shows nothing of it', () => {
+  test('reports invalid JSON once, with its position and without the text', () => {
     const source = read('{ "mcpServers": { "x": { "command": "s3cret" "env" } } }');
     expect(source).toMatchObject({ state: 'unusable', faults: [{ level: 'error', position: { line: 1 } }] });
     expect(JSON.stringify(source)).not.toContain('s3cret');
   });
 
-  test('a server that is written twice counts as it stands last, with a warning', () => {
+  test('uses the last of duplicate servers, with a warning', () => {
     const { servers, faults } = read('{"mcpServers":{"x":{"command":"a"},"x":{"command":"b"}}}');
     expect(servers.map(({ entry, position }) => [entry, position])).toEqual([
       [{ command: 'b' }, { line: 1, column: 36 }],
@@ -149,7 +149,7 @@ describe('read servers', () => {
     expect(faults).toMatchObject([{ level: 'warning', key: 'mcpServers.x' }]);
   });
 
-  test('a source may refuse more, change entries, and take some for itself', () => {
+  test('a source may refuse, adapt and take entries', () => {
     const taken: string[] = [];
     const { servers } = read('{"mcpServers":{"a":{"command":"x"},"b":{"command":"y"},"c":{"type":"sdk"}}}', {
       ...FILE,
@@ -165,7 +165,7 @@ describe('read servers', () => {
     expect(taken).toEqual(['c']);
   });
 
-  test('whatever the value is, every server is either usable or told', () => {
+  test('every server is either usable or reported', () => {
     const value = fc.oneof(
       fc.jsonValue(),
       fc.record({ mcpServers: fc.dictionary(fc.string(), fc.jsonValue()) }),
@@ -190,7 +190,7 @@ describe('read servers', () => {
     );
   });
 
-  test('of very many servers so many are read as anybody uses, and the rest is one fault', () => {
+  test('limits the number of servers per file and reports the rest once', () => {
     const servers = (count: number) =>
       `{"mcpServers":{${Array.from({ length: count }, (_, at) => `"a${at}":{"command":"x"}`).join()}}}`;
     expect(read(servers(500))).toMatchObject({ servers: { length: 500 }, faults: [] });
@@ -209,7 +209,7 @@ describe('read servers', () => {
     });
   });
 
-  test('of very many faults a few are told, and each server keeps its own', () => {
+  test('limits the number of faults; each server keeps its own', () => {
     const bad = Array.from({ length: 300 }, (_, at) => `"a${at}":1`).join();
     const { servers, faults } = read(`{"mcpServers":{${bad},"last":{"command":"x"}}}`);
     expect(faults).toHaveLength(51);
@@ -218,7 +218,7 @@ describe('read servers', () => {
     expect(servers[300]).toMatchObject({ name: 'last', entry: { command: 'x' } });
   });
 
-  test('four times as many bad entries take about four times as long, not sixteen', () => {
+  test('reading invalid entries takes linear time', () => {
     const took = (count: number) => {
       const text = `{"mcpServers":{"a":{"command":"x",${Array.from({ length: count }, (_, at) => `"m${at}":1`).join()}}}}`;
       const start = performance.now();
@@ -230,7 +230,7 @@ describe('read servers', () => {
     expect(took(20_000)).toBeLessThan(12 * small + 200);
   });
 
-  test('whatever a type is, the entry is one fault that shows nothing of it', () => {
+  test('reports an invalid type once, without showing it', () => {
     const { servers, faults } = read(
       '{"mcpServers":{"x":{"type":{"toString":1,"k":"s3cret"}},"y":{"command":"z"}}}',
     );
@@ -270,7 +270,7 @@ describe('servers object', () => {
     [{ a: 1 }, 'file', [], 'has no "mcpServers" object'],
     [{ a: 1 }, 'plugin', [], 'has no "mcpServers" object'],
     [{}, 'given', [], 'has no "mcpServers" object'],
-  ])('C5: %j in a %s is told', (value, kind, path, message) => {
+  ])('C5: reports %j in a %s', (value, kind, path, message) => {
     expect(serversObject(value as Record<string, unknown>, kind)).toEqual({
       kind: 'faulty',
       path,
@@ -278,7 +278,7 @@ describe('servers object', () => {
     });
   });
 
-  test('C5: in a plugin the wrapper may be left out', () => {
+  test('C5: accepts a plugin file without the wrapper', () => {
     const value = { $schema: 'x', a: SERVER, b: 5 };
     expect(serversObject(value, 'plugin')).toEqual({ kind: 'found', path: [], servers: { a: SERVER, b: 5 } });
   });
@@ -288,7 +288,7 @@ describe('servers object', () => {
     [{}, 'plugin'],
     [{}, 'settings'],
     [{ model: 'x', mcp_servers: {} }, 'settings'],
-  ])('%j in a %s names no servers, and that is fine', (value, kind) => {
+  ])('accepts %j in a %s without servers', (value, kind) => {
     expect(serversObject(value as Record<string, unknown>, kind)).toMatchObject({
       kind: 'found',
       servers: {},

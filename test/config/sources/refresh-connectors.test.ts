@@ -43,7 +43,7 @@ describe('refresh connectors', () => {
     };
   }
 
-  test('R167: a catalogue is fetched apart and what it said is read from disk, until it says something else', async () => {
+  test('R167: fetches a catalogue in the background and reads its content from disk', async () => {
     const { home, notes, named, refresh, source } = setUp();
     let body: unknown = BODY;
     const { url, asked } = await catalogueServer((request, response) => {
@@ -84,14 +84,14 @@ describe('refresh connectors', () => {
     expect(notes).toEqual([]);
   });
 
-  test('the same answer without a tag is no change', async () => {
+  test('the same response without an ETag is not a change', async () => {
     const { refresh } = setUp();
     const { url } = await catalogueServer(answering(BODY));
     expect(await refresh([url])).toEqual({ changed: true });
     expect(await refresh([url])).toEqual({ changed: false });
   });
 
-  test('what a connector may not say is told when it is read, and the rest counts', async () => {
+  test('reports refused entries of a connector when they are read, and keeps the rest', async () => {
     const { refresh, source } = setUp();
     const mcpServers = {
       ...BODY.mcpServers,
@@ -114,7 +114,7 @@ describe('refresh connectors', () => {
     ]);
   });
 
-  test('one that fails is one note, keeps what it said before, and harms no other', async () => {
+  test('a failing catalogue gives one note, keeps its cached content and does not affect others', async () => {
     const { notes, refresh, source } = setUp();
     let answer: RequestListener = answering(BODY);
     const bad = await catalogueServer((request, response) => answer(request, response));
@@ -127,14 +127,14 @@ describe('refresh connectors', () => {
     expect(await source(good.url)).toMatchObject({ servers: [{ name: 'a' }] });
   });
 
-  test('no note shows the query of an address', async () => {
+  test('notes do not show the query of a URL', async () => {
     const { notes, refresh } = setUp();
     const { url } = await catalogueServer((_request, response) => void response.writeHead(404).end());
     await refresh([`${url}?token=s3cret`]);
     expect(notes).toEqual([`${url}: unexpected response: HTTP 404`]);
   });
 
-  test('headers that cannot be made are told, and nothing is sent', async () => {
+  test('reports headers with missing values and sends nothing', async () => {
     const { notes, refresh } = setUp();
     const { url, asked } = await catalogueServer(answering(BODY));
     const expandHeaders = () => {
@@ -145,7 +145,7 @@ describe('refresh connectors', () => {
     expect(asked).toEqual([]);
   });
 
-  test('who gives up hears nothing of it', async () => {
+  test('reports nothing after an abort', async () => {
     const { notes, refresh } = setUp();
     const giveUp = new AbortController();
     const { url } = await catalogueServer(() => giveUp.abort());
@@ -153,7 +153,7 @@ describe('refresh connectors', () => {
     expect(notes).toEqual([]);
   });
 
-  test('what cannot be kept is told', async () => {
+  test('reports a response that cannot be stored', async () => {
     const { notes, named } = setUp();
     const { url } = await catalogueServer(answering(BODY));
     const place = configPlace();
@@ -175,7 +175,7 @@ describe('fetch connector', () => {
     return fetchConnector({ url, headers: {}, env: {}, signal: AbortSignal.timeout(5_000), ...more });
   }
 
-  test('R167: what a catalogue says is taken with its tag, whatever type it claims', async () => {
+  test('R167: takes content and ETag whatever the content type', async () => {
     const { url, asked } = await catalogueServer(
       answering(BODY, { etag: '"1"', 'content-type': 'text/plain' }),
     );
@@ -188,7 +188,7 @@ describe('fetch connector', () => {
     expect(asked[0]?.headers['if-none-match']).toBeUndefined();
   });
 
-  test('a catalogue that has not changed says so', async () => {
+  test('reports an unchanged catalogue', async () => {
     const { url, asked } = await catalogueServer((_request, response) => void response.writeHead(304).end());
     expect(await fetch(url, { etag: '"1"', headers: { Accept: 'x/y', 'If-None-Match': '"0"' } })).toEqual({
       kind: 'same',
@@ -223,14 +223,14 @@ describe('fetch connector', () => {
     ['leads nowhere', status(302, { location: 'http://[' }), 'redirects to an invalid URL'],
     ['leads in a circle', status(302, { location: '/again' }), 'too many redirects'],
     ['leads on without saying where', status(302), 'unexpected response: HTTP 302'],
-  ])('one that %s has failed, and nothing of it is shown', async (_name, answer, fault) => {
+  ])('fails for a catalogue that %s, without showing its content', async (_name, answer, fault) => {
     const { url } = await catalogueServer(answer);
     const found = await fetch(url);
     expect(found).toEqual({ kind: 'failed', fault: expect.stringContaining(fault) });
     expect(JSON.stringify(found)).not.toContain('s3cret');
   });
 
-  test('it may lead on within its own origin', async () => {
+  test('follows redirects within the origin', async () => {
     const { url, asked } = await catalogueServer((request, response) => {
       if (request.url === '/moved') answering(BODY)(request, response);
       else response.writeHead(308, { location: '/moved' }).end();
@@ -242,7 +242,7 @@ describe('fetch connector', () => {
     ]);
   });
 
-  test('headers go to no other origin', async () => {
+  test('sends headers to no other origin', async () => {
     const other = await catalogueServer(answering(BODY));
     const { url } = await catalogueServer(status(302, { location: other.url }));
     expect(await fetch(url, { headers: { authorization: 'Bearer t' } })).toEqual({
@@ -252,7 +252,7 @@ describe('fetch connector', () => {
     expect(other.asked).toEqual([]);
   });
 
-  test('one that does not answer in time is given up', async () => {
+  test('fails after the timeout', async () => {
     const { url } = await catalogueServer(() => {});
     expect(await fetch(url, { limitMs: 50 })).toEqual({
       kind: 'failed',
@@ -260,12 +260,12 @@ describe('fetch connector', () => {
     });
   });
 
-  test('one that stops in the middle of its answer is given up', async () => {
+  test('fails if the response stops in the middle', async () => {
     const { url } = await catalogueServer((_request, response) => void response.writeHead(200).write('{'));
     expect(await fetch(url, { limitMs: 50 })).toMatchObject({ kind: 'failed' });
   });
 
-  test('who gives up is not kept waiting', async () => {
+  test('an abort ends the request at once', async () => {
     const giveUp = new AbortController();
     const { promise: hangUp, resolve } = Promise.withResolvers<void>();
     const { url } = await catalogueServer((request) => {
@@ -283,13 +283,13 @@ describe('fetch connector', () => {
       { env: { https_proxy: 'socks5://s3cret' } },
       'the proxy from the environment',
     ],
-  ])('%s is told and not shown', async (_name, more, fault) => {
+  ])('reports %s without showing it', async (_name, more, fault) => {
     const found = await fetch('https://catalogue.invalid/', more);
     expect(found).toEqual({ kind: 'failed', fault: expect.stringContaining(fault) });
     expect(JSON.stringify(found)).not.toContain('s3cret');
   });
 
-  test('one that nobody serves is told in words', async () => {
+  test('describes a refused connection', async () => {
     expect(await fetch('http://127.0.0.1:1/')).toEqual({
       kind: 'failed',
       fault: expect.stringContaining('connection refused'),

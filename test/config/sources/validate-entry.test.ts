@@ -3,7 +3,7 @@ import { parseDocument } from '../../../src/config/files/read-document.ts';
 import { type Origin, readServers } from '../../../src/config/sources/read-servers.ts';
 import { normalizeEntry, validateServerName } from '../../../src/config/sources/validate-entry.ts';
 
-describe('meant entry', () => {
+describe('normalizeEntry', () => {
   const FILE: Origin = { scope: 'project', label: '.mcp.json', path: '/r/.mcp.json', kind: 'file' };
 
   /** The server and what is told of it, where it is the only one of a file. */
@@ -22,13 +22,13 @@ describe('meant entry', () => {
     [{ enabled: false }, { off: 'enabled' }],
     [{ disabled: true, enabled: true }, { off: 'disabled' }],
     [{ disabled: false, enabled: true }, {}],
-  ])('%j turns an entry off or leaves it on, and is nothing to dial with', (members, off) => {
+  ])('%j enables or disables an entry and is not part of the connection', (members, off) => {
     const raw = { ...A, ...members };
     expect(normalizeEntry(raw)).toEqual({ entry: A, ...off });
     expect(readOne(raw)).toMatchObject({ server: { raw, entry: A, ...off }, told: [] });
   });
 
-  test.each([{ disabled: 'yes' }, { enabled: 0 }])('%j is broken, since it may mean off', (members) => {
+  test.each([{ disabled: 'yes' }, { enabled: 0 }])('refuses %j, because it may mean disabled', (members) => {
     const [member] = Object.keys(members);
     const { server, told } = readOne({ ...A, ...members });
     expect(server?.entry).toBeUndefined();
@@ -36,7 +36,7 @@ describe('meant entry', () => {
   });
 
   test.each(['streamable-http', 'streamableHttp', 'streamable_http'])(
-    '%s is http, and nobody is told',
+    'accepts %s as http without a warning',
     (type) => {
       const raw = { type, url: 'https://h/mcp' };
       const { server, told } = readOne(raw);
@@ -45,18 +45,18 @@ describe('meant entry', () => {
     },
   );
 
-  test('an entry that says nothing of this is the one that was written', () => {
+  test('returns an entry without aliases and switches unchanged', () => {
     const raw = { type: 'http', url: 'https://h' };
     expect(normalizeEntry(raw).entry).toBe(raw);
   });
 
-  test('a type that nobody knows is told with those that a file may have', () => {
+  test('reports an unknown type with the valid ones', () => {
     expect(readOne({ type: 'carrier-pigeon', url: 'https://h' }).told).toEqual([
       'error mcpServers.x.type: unknown type "carrier-pigeon"; known are stdio, http, sse, ws, sse-ide, ws-ide',
     ]);
   });
 
-  test('what other programs write is told with where it goes', () => {
+  test('explains members of other programs', () => {
     const { server, told } = readOne({ ...A, transport: 'stdio', autoApprove: ['t'], alwaysAllow: [] });
     expect(server?.entry).toBeDefined();
     expect(told).toEqual([
@@ -73,7 +73,7 @@ describe('meant entry', () => {
 
 describe('server name', () => {
   test.each(['github', 'a b', 'Größe', '日本語', 'my.server/2', 'x'.repeat(200), 'constructor', '👩‍💻'])(
-    'a server may be called %s',
+    'accepts the name %s',
     (name) => {
       expect(validateServerName(name)).toBeUndefined();
     },
@@ -91,7 +91,7 @@ describe('server name', () => {
     ['--trust-repository', 'not begin with "-"'],
     ['-', 'not begin with "-"'],
     ['__proto__', 'JavaScript'],
-  ])('%j is no name: %s', (name, fault) => {
+  ])('refuses the name %j: %s', (name, fault) => {
     expect(validateServerName(name)).toContain(fault);
   });
 });

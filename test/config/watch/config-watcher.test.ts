@@ -34,7 +34,7 @@ const servers = (...names: string[]) => ({
   mcpServers: Object.fromEntries(names.map((name) => [name, { command: name }])),
 });
 
-describe('while a file that was good is none, what it said before counts, and that is said once', () => {
+describe('keeps the previous content of a file that became invalid, and reports it once', () => {
   type Case = readonly [string, (place: ConfigPlace) => string, unknown, RegExp];
   const CASES: readonly Case[] = [
     ['half written', ({ managed }) => join(managed, 'managed-settings.json'), '{', /cannot be read/],
@@ -86,7 +86,7 @@ describe('while a file that was good is none, what it said before counts, and th
     expect(held()).toHaveLength(2);
   });
 
-  test('choices that can no longer be read', async () => {
+  test('approvals that can no longer be read', async () => {
     const place = configPlace();
     const path = place.write(join(place.project, '.mcp.json'), servers('theirs'));
     const raw = { command: 'theirs' };
@@ -102,7 +102,7 @@ describe('while a file that was good is none, what it said before counts, and th
   });
 });
 
-test('a broken file of the project holds nothing of others back: denials, rejections and a managed file count', async () => {
+test('an invalid project file does not delay denials, rejections or a managed file', async () => {
   const place = configPlace();
   const project = join(place.project, '.toolplane/settings.json');
   const path = place.write(join(place.project, '.mcp.json'), servers('theirs'));
@@ -128,7 +128,7 @@ test('a broken file of the project holds nothing of others back: denials, reject
   expect(denied()).toEqual(['Bash', 'Write']);
 });
 
-test('what was wrong from the beginning holds nothing back; a file that is gone is gone', async () => {
+test('problems from the start delay nothing; a deleted file has no content', async () => {
   const place = configPlace();
   const path = place.write(join(place.home, 'settings.json'), {
     ...servers('mine'),
@@ -144,7 +144,7 @@ test('what was wrong from the beginning holds nothing back; a file that is gone 
   expect(notes.filter((text) => text.includes('stays active'))).toEqual([]);
 });
 
-test('who fails at one change is told, and hears of the next', async () => {
+test('reports a listener that fails and still calls it for the next change', async () => {
   const place = configPlace();
   const path = place.write(join(place.home, 'settings.json'), servers('a'));
   let isBad = true;
@@ -160,7 +160,7 @@ test('who fails at one change is told, and hears of the next', async () => {
   expect(applied).toEqual([['b'], ['c']]);
 });
 
-test('who throws when told something hears of the next change all the same', async () => {
+test('a listener that throws on a note still gets the next change', async () => {
   const place = configPlace();
   const path = place.write(join(place.home, 'settings.json'), servers('a'));
   const applied: string[][] = [];
@@ -177,7 +177,7 @@ test('who throws when told something hears of the next change all the same', asy
   expect(applied).toEqual([['b']]);
 });
 
-test('what is being read when it is over is not applied', async () => {
+test('does not apply a read that ends after disposal', async () => {
   const place = configPlace();
   const path = place.write(join(place.home, 'settings.json'), servers('a'));
   const { it, applied, notes } = await following(place);
@@ -190,7 +190,7 @@ test('what is being read when it is over is not applied', async () => {
   expect([applied, notes, namesOf(it.current)]).toEqual([[], [], ['a']]);
 });
 
-test('flags count in everything that is read anew', async () => {
+test('applies the flags to every later read', async () => {
   const place = configPlace();
   const path = place.write(join(place.home, 'settings.json'), servers('a'));
   const { it, applied } = await following(place, {
@@ -202,7 +202,7 @@ test('flags count in everything that is read anew', async () => {
   expect(applied).toEqual([['given']]);
 });
 
-test('a file that can be read again is told once what is said in it counts', async () => {
+test('reports once that a file can be read again', async () => {
   const place = configPlace();
   const mine = place.write(join(place.home, 'settings.json'), '{');
   const theirs = place.write(join(place.managed, 'managed-settings.json'), {});

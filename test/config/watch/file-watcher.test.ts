@@ -32,7 +32,7 @@ function watched(...names: string[]) {
   return { directory, paths, watch, heard: () => heard, news: () => next.promise };
 }
 
-describe('a watch on files', () => {
+describe('file watcher', () => {
   const CHANGES: Record<string, (directory: string) => void> = {
     'a file is written': (it) => writeFileSync(join(it, 'there.json'), '2'),
     'a file is added to': (it) => appendFileSync(join(it, 'there.json'), '2'),
@@ -54,7 +54,7 @@ describe('a watch on files', () => {
     await heard;
   });
 
-  test('tells of a directory that comes first and gets its file later', async () => {
+  test('reports a file in a directory that is created first', async () => {
     const { directory, news, heard } = watched('deep/deeper/file.json', 'there.json');
     mkdirSync(join(directory, 'deep/deeper'), { recursive: true });
     const first = news();
@@ -66,7 +66,7 @@ describe('a watch on files', () => {
     await second;
   });
 
-  test('tells once of many steps, and nothing of other files', async () => {
+  test('reports several steps once, and ignores other files', async () => {
     const { directory, news, heard } = watched('there.json');
     const told = news();
     writeFileSync(join(directory, 'other.json'), '1');
@@ -75,7 +75,7 @@ describe('a watch on files', () => {
     expect(heard()).toBe(1);
   });
 
-  test('tells of what was written between the reading and the watching', async () => {
+  test('reports writes between reading and watching', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'toolplane-watch-'));
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
     const path = join(directory, 'file.json');
@@ -86,7 +86,7 @@ describe('a watch on files', () => {
     await promise;
   });
 
-  describe('of a file that is reached by links', () => {
+  describe('a file behind symbolic links', () => {
     const LINKS: Record<string, (directory: string) => void> = {
       'a link': (it) => symlinkSync(join(it, 'far/real.json'), join(it, 'near/file.json')),
       'a relative link': (it) => symlinkSync('../far/real.json', join(it, 'near/file.json')),
@@ -125,7 +125,7 @@ describe('a watch on files', () => {
       await news;
     });
 
-    test('tells that a link leads elsewhere now', async () => {
+    test('reports that a link has a new target', async () => {
       const { directory, news } = linked(
         (it) => symlinkSync('../far/real.json', join(it, 'near/file.json')),
         (it) => writeFileSync(join(it, 'far/other.json'), '22'),
@@ -135,7 +135,7 @@ describe('a watch on files', () => {
       await news;
     });
 
-    test('tells that the directory behind a link is another now', async () => {
+    test('reports that the directory behind a link was replaced', async () => {
       const { directory, news } = linked(
         (it) => {
           rmSync(join(it, 'near'), { recursive: true });
@@ -152,7 +152,7 @@ describe('a watch on files', () => {
       await news;
     });
 
-    test('tells that there is something behind a link that led to nothing, and lives with a circle', async () => {
+    test('reports a new target of a broken link, and tolerates a circular link', async () => {
       const { directory, news } = linked(
         (it) => symlinkSync('../later/file.json', join(it, 'near/file.json')),
         (it) => symlinkSync('circle', join(it, 'near/circle')),
@@ -167,7 +167,7 @@ describe('a watch on files', () => {
   test.each<[string, (directory: string) => void]>([
     ['removed and made anew', (it) => rmSync(it, { recursive: true })],
     ['moved away', (it) => renameSync(it, `${it}-old`)],
-  ])('hears of files in a directory that was %s', async (_, remove) => {
+  ])('reports files in a directory that was %s', async (_, remove) => {
     const { directory, news } = watched('there.json', 'deep/file.json');
     const deep = join(directory, 'deep');
     for (const content of ['1', '22', '333']) {
@@ -183,7 +183,7 @@ describe('a watch on files', () => {
     }
   });
 
-  test('tells of a file in a directory where something is always written', async () => {
+  test('reports a file in a directory with constant changes', async () => {
     const { directory, news } = watched('there.json');
     let count = 0;
     const busy = setInterval(() => writeFileSync(join(directory, 'log'), `${count++}`), 10);
@@ -193,7 +193,7 @@ describe('a watch on files', () => {
     await told;
   });
 
-  test('is over when it is disposed of', async () => {
+  test('reports nothing after disposal', async () => {
     const { directory, watch, heard } = watched('there.json');
     const other = watched('there.json');
     watch[Symbol.dispose]();

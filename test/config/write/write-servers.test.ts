@@ -11,7 +11,7 @@ const ENTRY = { command: 'npx', args: ['-y', 'x'], env: undefined };
 const RAW = { command: 'npx', args: ['-y', 'x'] };
 const LOCAL = join('.toolplane', 'settings.local.json');
 
-test('a scope is written to the nearest file there is, else to that of the repository', () => {
+test('writes to the nearest existing file of a scope, otherwise to that of the repository', () => {
   const { project, home, world, write } = configPlace();
   const cwd = join(project, 'packages', 'one');
   mkdirSync(cwd, { recursive: true });
@@ -23,13 +23,13 @@ test('a scope is written to the nearest file there is, else to that of the repos
   expect(paths().slice(1)).toEqual([near, own]);
 });
 
-test('without a repository it is the directory itself; in the person’s own there is no local file', () => {
+test('without a repository it uses the working directory; the user’s home has no local file', () => {
   const { userHome, world } = configPlace();
   expect(pathOfScope(world({}, userHome), 'project')).toBe(join(userHome, '.mcp.json'));
   expect(() => pathOfScope(world({}, userHome), 'local')).toThrow(`${userHome} is not a project`);
 });
 
-test('an entry for the person is written for them only, with a version, and is in no inventory', () => {
+test('writes a user entry to a private file with a version, and does not record it', () => {
   const { home, world } = configPlace();
   const path = join(home, 'settings.json');
   expect(writeServer(world(), 'user', 'x', ENTRY)).toEqual({ path, hadOne: false, isNew: true });
@@ -38,7 +38,7 @@ test('an entry for the person is written for them only, with a version, and is i
   expect(readdirSync(home)).toEqual(['locks', 'settings.json']);
 });
 
-test('an entry for the project goes to a file that all may read, without a version, and is approved (R169, C18)', async () => {
+test('writes a project entry to a shared file without a version, and approves it (R169, C18)', async () => {
   const { project, home, world, write } = configPlace();
   const path = write(
     join(project, '.mcp.json'),
@@ -61,7 +61,7 @@ test('an entry for the project goes to a file that all may read, without a versi
   ]);
 });
 
-test('a local entry is the person’s own, kept out of the repository, and approved', async () => {
+test('writes a local entry to a private, git-ignored file, and approves it', async () => {
   const { project, home, world } = configPlace();
   const path = join(project, LOCAL);
   expect(writeServer(world(), 'local', 'x', ENTRY)).toEqual({ path, hadOne: false, isNew: true });
@@ -87,7 +87,7 @@ test('a local entry is the person’s own, kept out of the repository, and appro
   });
 });
 
-test('a .gitignore that is there is left as it is', () => {
+test('keeps an existing .gitignore', () => {
   const { project, home, world, write } = configPlace();
   const path = write(join(project, '.toolplane', '.gitignore'), 'theirs\n');
   writeServer(world(), 'local', 'x', ENTRY);
@@ -95,21 +95,21 @@ test('a .gitignore that is there is left as it is', () => {
   expect(readInventory(home).files.map((it) => it.path)).toEqual([join(project, LOCAL)]);
 });
 
-test('an entry of the name is replaced, and that is told', () => {
+test('replaces and reports an existing entry', () => {
   const { world, project } = configPlace();
   writeServer(world(), 'project', 'x', { command: 'a', timeout: 5 });
   expect(writeServer(world(), 'project', 'x', ENTRY)).toMatchObject({ hadOne: true, isNew: false });
   expect(JSON.parse(readFileSync(join(project, '.mcp.json'), 'utf8'))).toEqual({ mcpServers: { x: RAW } });
 });
 
-test('names such as __proto__ are names', () => {
+test('accepts names such as __proto__', () => {
   const { world, project } = configPlace();
   expect(writeServer(world(), 'project', '__proto__', ENTRY).hadOne).toBe(false);
   expect(writeServer(world(), 'project', '__proto__', ENTRY).hadOne).toBe(true);
   expect(readFileSync(join(project, '.mcp.json'), 'utf8')).toContain('"__proto__": {');
 });
 
-test('an entry that is removed takes along what was decided about it', async () => {
+test('removes the approval with the entry', async () => {
   const { project, home, world } = configPlace();
   const { path } = writeServer(world(), 'project', 'x', ENTRY);
   expect(removeServer(world(), path, 'y')).toBe(false);
@@ -123,7 +123,7 @@ test('an entry that is removed takes along what was decided about it', async () 
   expect(existsSync(join(project, 'none'))).toBe(false);
 });
 
-test('nothing is written through a link that leads out of the project', () => {
+test('writes nothing through a link that leads out of the project', () => {
   const { project, userHome, world } = configPlace();
   mkdirSync(join(userHome, 'theirs'));
   symlinkSync(join(userHome, 'theirs'), join(project, '.toolplane'));
@@ -136,7 +136,7 @@ test.each<['local' | 'project', string, string]>([
   ['local', '.toolplane/settings.local.json', 'settings.json'],
   ['project', '.mcp.json', 'settings.json'],
   ['project', '.mcp.json', 'secrets.json'],
-])('nothing is written for scope %s where %s is a link to %s of the home', (scope, name, target) => {
+])('writes nothing for scope %s if %s is a link to %s in the home', (scope, name, target) => {
   const { project, home, world, write } = configPlace();
   const files = ['settings.json', 'secrets.json'].map((it) => write(join(home, it), { version: 1 }));
   const before = files.map((it) => readFileSync(it, 'utf8'));
@@ -151,7 +151,7 @@ test.each<['local' | 'project', string, string]>([
   expect(readdirSync(home).sort()).toEqual(['secrets.json', 'settings.json']);
 });
 
-test('nor where the home is itself in the repository, as with files of a person that are in one', () => {
+test('writes nothing through such a link if the home is in the repository', () => {
   const { userHome, home, world, write } = configPlace();
   const settings = write(join(home, 'settings.json'), { version: 1 });
   mkdirSync(join(userHome, '.git'));
@@ -164,7 +164,7 @@ test('nor where the home is itself in the repository, as with files of a person 
   expect(JSON.parse(readFileSync(settings, 'utf8'))).toEqual({ version: 1 });
 });
 
-test('a home that is a link elsewhere is written to, and so are settings that are one', () => {
+test('writes to a home or settings file that is a link', () => {
   const { userHome, home, world, write } = configPlace();
   const target = write(join(userHome, 'dotfiles', 'toolplane.json'), {});
   const real = join(userHome, 'elsewhere');
@@ -176,7 +176,7 @@ test('a home that is a link elsewhere is written to, and so are settings that ar
   expect(readdirSync(dirname(target))).toEqual(['toolplane.json']);
 });
 
-test('a project below the home is a project like others', () => {
+test('a project below the home is an ordinary project', () => {
   const { home, world } = configPlace();
   const cwd = join(home, 'scratch');
   mkdirSync(join(cwd, '.git'), { recursive: true });
@@ -185,7 +185,7 @@ test('a project below the home is a project like others', () => {
   expect(readInventory(home).files).toMatchObject([{ path }]);
 });
 
-test('a lock that a repository brings holds nobody up', () => {
+test('ignores locks in a repository', () => {
   const { project, world } = configPlace();
   mkdirSync(join(project, '.mcp.json.lock'));
   const started = performance.now();
@@ -194,14 +194,14 @@ test('a lock that a repository brings holds nobody up', () => {
   expect(readdirSync(project).sort()).toEqual(['.git', '.mcp.json', '.mcp.json.lock']);
 });
 
-test('what cannot be written is neither approved nor noted', () => {
+test('a failed write is neither approved nor recorded', () => {
   const { project, home, world, write } = configPlace();
   write(join(project, '.mcp.json'), '{ broken');
   expect(() => writeServer(world(), 'project', 'x', ENTRY)).toThrow('fix it first');
   expect(readdirSync(home)).toEqual(['locks']);
 });
 
-test('what cannot be remembered is not written', () => {
+test('does not write an entry that cannot be recorded', () => {
   const { project, home, world, write } = configPlace();
   write(join(home, 'written.json'), '{"version": 2}');
   expect(() => writeServer(world(), 'project', 'x', ENTRY)).toThrow(
