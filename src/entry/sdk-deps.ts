@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { startTimer } from '../base/async/timers.ts';
+import { within } from '../base/async/timers.ts';
 import type { AgentLink } from '../control/link.ts';
 import { memoryLinks } from '../control/memory-link.ts';
 import { ProcessExitError } from '../control/process-link.ts';
@@ -63,7 +63,8 @@ function openOwnAgent(launched: LaunchPlan, options: Options, warn: SdkDeps['war
     async close() {
       stop.abort();
       await program.close();
-      await settleWithin(options.closeGraceMs ?? DEFAULT_GRACE_MS, over);
+      // A tool that does not end must not block the program.
+      await within(options.closeGraceMs ?? DEFAULT_GRACE_MS, over);
     },
   };
 }
@@ -80,12 +81,4 @@ async function load() {
       cause,
     });
   }
-}
-
-/** Waits at most `ms` milliseconds, so that a tool that does not end cannot block the program. */
-async function settleWithin(ms: number, work: Promise<void>): Promise<void> {
-  const { promise, resolve: giveUp } = Promise.withResolvers<void>();
-  const timer = startTimer(ms, giveUp);
-  await Promise.race([work, promise]);
-  clearTimeout(timer);
 }

@@ -242,7 +242,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
     this.#following?.[Symbol.dispose]();
     this.#features[Symbol.dispose]();
     await this.#servers[Symbol.asyncDispose]();
-    await within(FLUSH_MS, this.#eras?.flush?.() ?? Promise.resolve(), NEVER);
+    await within(FLUSH_MS, this.#eras?.flush?.() ?? Promise.resolve());
     this.#events.end();
   }
 
@@ -289,8 +289,6 @@ function changedTool({ server, tool, text }: ToolChange): CallRefusal {
   const fault = `tool ${JSON.stringify(tool)} differs from the accepted definition: ${text}; nothing was sent. Accept it with accept(${args}), or create the host with changedTools: "allow"`;
   return { code: 'tool-changed', detail: fault };
 }
-
-const NEVER = new AbortController().signal;
 
 /** The status of all servers by name: first the running ones, then configured ones that may not be started. */
 function hostStatus(

@@ -1,6 +1,6 @@
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { type CollectedMessage, MessageCollector } from '../models/message-collector.ts';
+import { type CollectedMessage, MessageCollector, textOf } from '../models/message-collector.ts';
 import { type Model, ModelError, type ModelMessage } from '../models/model.ts';
 import { estimateTextTokens } from './context-usage.ts';
 import { shortenText } from './cut-conversation.ts';
@@ -68,7 +68,7 @@ export async function summarize(
 }
 
 function summaryOf({ content, stop_reason, usage }: CollectedMessage): Summary {
-  const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
+  const text = textOf(content);
   if (stop_reason === 'refusal') return { fault: 'the model refused to summarize the conversation', usage };
   if (text.trim() === '') return { fault: 'the model gave no summary', usage };
   return { text: text.trim(), usage };

@@ -1,6 +1,5 @@
 import { isNestedDeeper, isRecord, MAX_NESTING } from '../../base/json-value.ts';
-
-import type { ModelBlock, Usage } from '../../protocol/agent-message.ts';
+import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import type { ModelDelta, ModelEvent } from './model.ts';
 
 /** A reply assembled from its events; `isComplete` once the stream has ended. */
@@ -91,6 +90,11 @@ export function collectMessage(events: Iterable<ModelEvent>): CollectedMessage {
   const collector = new MessageCollector();
   for (const event of events) collector.add(event);
   return collector.message;
+}
+
+/** The text blocks of a message, joined. */
+export function textOf(content: readonly (ModelBlock | UserBlock)[], separator = ''): string {
+  return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(separator);
 }
 
 /** The raw text of a tool's input, if it was not a JSON object. */

@@ -1,5 +1,6 @@
 import type { OpenAI } from 'openai';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
+import { textOf } from './message-collector.ts';
 import type { Model, ModelDelta, ModelEvent, ModelLimits, ModelMessage, ModelRequest } from './model.ts';
 import { DEFAULT_TIMEOUT_MS, type ModelEndpoint, toModelError, truncatedReplyError } from './model-error.ts';
 import { sanitizeRequest } from './sanitize-request.ts';
@@ -113,7 +114,7 @@ function openAiMessages(message: ModelMessage): Message[] {
 }
 
 function assistantMessage(blocks: readonly ModelBlock[]): Message[] {
-  const content = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
+  const content = textOf(blocks);
   const calls = blocks.filter((block): block is ToolUse => block.type === 'tool_use');
   if (content === '' && calls.length === 0) return [];
   const tool_calls = calls.map(({ id, name, input }) => ({

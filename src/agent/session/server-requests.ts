@@ -6,7 +6,7 @@ import type { SessionHooks } from '../../hooks/session-hooks.ts';
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
 import type { ClientFeatures, RequestHandler } from '../../mcp/connection/server-requests.ts';
 import type { Usage, UserBlock } from '../../protocol/agent-message.ts';
-import { MessageCollector } from '../models/message-collector.ts';
+import { MessageCollector, textOf } from '../models/message-collector.ts';
 import type { Model, ModelMessage } from '../models/model.ts';
 
 export type ServerRequestDeps = {
@@ -104,10 +104,9 @@ async function sample(
   for await (const event of model.stream(request)) collector.add(event);
   const { content, stop_reason, usage } = collector.message;
   spent(collector.message.model, usage);
-  const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
   return {
     role: 'assistant',
-    content: { type: 'text', text },
+    content: { type: 'text', text: textOf(content) },
     model: collector.message.model,
     stopReason: stop_reason === 'max_tokens' ? 'maxTokens' : 'endTurn',
   };

@@ -1,4 +1,5 @@
 import { within } from '../../base/async/timers.ts';
+import type { HookEffect } from '../../hooks/hook-effect.ts';
 import type { Pool, PooledTool } from '../../pool/pool.ts';
 import { ofServers } from '../../pool/search/search-pool.ts';
 import type { Usage } from '../../protocol/agent-message.ts';
@@ -102,6 +103,19 @@ export async function runAgent(
   } catch (cause) {
     return { end: { reason: 'failed', fault: messageOf(cause), turns, usage }, denials };
   }
+}
+
+/** Lets stop hooks make an agent continue with their reason, at most `max` times. */
+export function stopHook(
+  max: number,
+  run: (isActive: boolean, signal: AbortSignal) => Promise<HookEffect>,
+): NonNullable<Agent['beforeEnd']> {
+  let continuations = 0;
+  return async (signal) => {
+    const { decision, reason, stop } = await run(continuations > 0, signal);
+    const isContinued = decision === 'deny' && stop === undefined && continuations++ < max;
+    return isContinued ? reason || 'Go on.' : undefined;
+  };
 }
 
 /** The system prompt and tools of one request. For the same list of tools it is the same array. */

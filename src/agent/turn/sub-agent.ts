@@ -4,7 +4,6 @@ import type { ConnectContext } from '../../mcp/connection/connect-context.ts';
 import { Features } from '../../mcp/features/features.ts';
 import { Servers } from '../../mcp/servers/servers.ts';
 import { type Disclosure, describeDeferred } from '../../pool/disclosure.ts';
-
 import { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Delegation } from '../builtins/built-in.ts';
 import type { Agent, Denial, SessionContext } from '../calls/call-context.ts';
@@ -12,10 +11,11 @@ import type { PoolCall } from '../calls/pool-call.ts';
 import { ToolDisclosure } from '../calls/tool-disclosure.ts';
 import type { LoopEvent } from '../loop/loop.ts';
 import { failedOutcome, type ToolOutcome } from '../loop/run-calls.ts';
+import { textOf } from '../models/message-collector.ts';
 import type { ModelMessage } from '../models/model.ts';
 import type { AgentDefinition } from '../session/agent-definition.ts';
 import { connectedServers, isInherited, poolSource, serversFor } from './agent-tools.ts';
-import { runAgent } from './run-agent.ts';
+import { runAgent, stopHook } from './run-agent.ts';
 
 /** The dependencies of a sub-agent that its delegating agent provides. */
 export type SubAgentDeps = {
@@ -65,7 +65,6 @@ export async function runSubAgent(
   ];
   const messages: ModelMessage[] = [{ role: 'user', content: texts.map((text) => ({ type: 'text', text })) }];
   let lastReply = '';
-  let continuations = 0;
   using ownFeatures = new Features(ownServers, { onWarning });
   const pool = poolSource(session, { definition, ownServers });
   const disclosure = new ToolDisclosure(session.toolBudget);
@@ -91,18 +90,19 @@ export async function runSubAgent(
     ],
     featuresOf: (server) => (ownServers.all.has(server) ? ownFeatures : session.features),
     delegate: async () => failedOutcome('Sub-agents cannot delegate'),
-    beforeEnd: async (within) => {
-      const fields = { ...identity, stop_hook_active: continuations > 0, agent_transcript_path: '' };
-      const { decision, reason, stop } = await session.hooks.run('SubagentStop', fields, within);
-      const goesOn = decision === 'deny' && stop === undefined && continuations++ < MAX_CONTINUATIONS;
-      return goesOn ? reason || 'Go on.' : undefined;
-    },
+    beforeEnd: stopHook(MAX_CONTINUATIONS, (isActive, stopSignal) =>
+      session.hooks.run(
+        'SubagentStop',
+        { ...identity, stop_hook_active: isActive, agent_transcript_path: '' },
+        stopSignal,
+      ),
+    ),
   };
   const { end, denials } = await runAgent(
     agent,
     session,
     (event) => {
-      if (event.kind === 'replied') lastReply = textOf(event) || lastReply;
+      if (event.kind === 'replied') lastReply = textOf(event.message.content) || lastReply;
       deps.report(event, call.id);
     },
     { signal, interrupt: () => deps.interrupt() },
@@ -126,8 +126,4 @@ function unconnectedServers(servers: Servers): string[] {
     return [`${name}: ${'fault' in state ? state.fault : 'still connecting'}`];
   });
   return missing.length === 0 ? [] : [`<servers>\nNot connected: ${missing.join('; ')}\n</servers>`];
-}
-
-function textOf({ message }: Extract<LoopEvent, { kind: 'replied' }>): string {
-  return message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
 }

@@ -1,5 +1,4 @@
 import { within } from '../../base/async/timers.ts';
-import { modeOf } from '../../permissions/rule-store.ts';
 import type { PooledTool } from '../../pool/pool.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
@@ -7,12 +6,11 @@ import { messageOf } from '../../protocol/sdk-error.ts';
 import type { ConnectOutcome } from '../builtins/built-in.ts';
 import type { Agent } from '../calls/call-context.ts';
 import { NO_USAGE } from '../loop/loop.ts';
-import { allServerStatus } from '../session/server-status.ts';
+import { textOf } from '../models/message-collector.ts';
 import type { Session } from '../session/session.ts';
 import { connectedServers } from './agent-tools.ts';
-import { runAgent, type TurnEnd } from './run-agent.ts';
+import { runAgent, stopHook, type TurnEnd } from './run-agent.ts';
 import { expandCommand, listCommands } from './slash-commands.ts';
-
 import { runSubAgent } from './sub-agent.ts';
 import { currentSystemPrompt } from './system-prompt.ts';
 import { initMessage, resultMessage, TurnReport } from './turn-report.ts';
@@ -37,7 +35,7 @@ export async function takeTurn(
   const waitMs = CONNECT_WAIT_MS - (startedAt - session.servers.lastConnectAt);
   if (waitMs > 0) await within(waitMs, session.servers.offered(), signal);
   await within(RECONNECT_WAIT_MS, session.servers.retryFailed(), signal);
-  session.emit(initMessage(initFacts(session)));
+  session.emit(initMessage(session));
   announceCommands(session);
   const prompt = await preparePrompt(session, given, signal);
   const report = new TurnReport(session);
@@ -103,7 +101,13 @@ async function runLead(
     servers: () => session.servers.all,
     target: (server) => session.servers.target(server),
     compactIfNeeded: conversation.compactIfNeeded,
-    beforeEnd: stopHooks(session, report),
+    beforeEnd: stopHook(MAX_CONTINUATIONS, (isActive, stopSignal) =>
+      session.hooks.run(
+        'Stop',
+        { stop_hook_active: isActive, last_assistant_message: report.text },
+        stopSignal,
+      ),
+    ),
     connectServer: (name) => connectServer(session, name),
     readableServers: () => connectedServers(session.servers),
     featuresOf: () => session.context.features,
@@ -135,16 +139,6 @@ async function runLead(
   );
 }
 
-function stopHooks(session: Session, report: TurnReport): NonNullable<Agent['beforeEnd']> {
-  let continuations = 0;
-  return async (signal) => {
-    const fields = { stop_hook_active: continuations > 0, last_assistant_message: report.text };
-    const { decision, reason, stop } = await session.hooks.run('Stop', fields, signal);
-    const goesOn = decision === 'deny' && stop === undefined && continuations++ < MAX_CONTINUATIONS;
-    return goesOn ? reason || 'Go on.' : undefined;
-  };
-}
-
 async function connectServer(session: Session, name: string): Promise<ConnectOutcome> {
   const { servers } = session;
   if (servers.connection(name)) return { kind: 'already-connected' };
@@ -170,24 +164,6 @@ async function connectServer(session: Session, name: string): Promise<ConnectOut
   }
 }
 
-function initFacts(session: Session) {
-  const { options, servers } = session;
-  return {
-    cwd: options.workspace.cwd,
-    model: session.modelName,
-    tools: session.pool().tools.map(({ name }) => name),
-    servers: allServerStatus(servers.all, options.configured).map(({ name, status, source }) => ({
-      name,
-      status,
-      source,
-    })),
-    permissionMode: modeOf(session.context.rules.current()),
-    version: options.version,
-    commands: listCommands(session).map(({ name }) => name),
-    agents: Object.keys(session.agents),
-  };
-}
-
 /** The content for the model, or the end of the turn and its result text if nothing is sent to the model. */
 type PreparedPrompt =
   | { readonly blocks: readonly UserBlock[] }
@@ -200,7 +176,7 @@ async function preparePrompt(
   signal: AbortSignal,
 ): Promise<PreparedPrompt> {
   if (given.length === 0) return failed('The message has no content');
-  const text = given.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+  const text = textOf(given, '\n');
   const started = await session.start(signal);
   const submitted = await session.hooks.run('UserPromptSubmit', { prompt: text }, signal);
   // An interrupted hook has made no decision.
@@ -245,13 +221,21 @@ async function runHostCommand(
 }
 
 function done(text: string): PreparedPrompt {
-  return { end: { end: { reason: 'done', turns: 0, usage: NO_USAGE }, denials: [] }, text };
+  return ended({ reason: 'done' }, text);
 }
 
 function interrupted(): PreparedPrompt {
-  return { end: { end: { reason: 'interrupted', turns: 0, usage: NO_USAGE }, denials: [] }, text: '' };
+  return ended({ reason: 'interrupted' });
 }
 
 function failed(fault: string): PreparedPrompt {
-  return { end: { end: { reason: 'failed', fault, turns: 0, usage: NO_USAGE }, denials: [] }, text: '' };
+  return ended({ reason: 'failed', fault });
+}
+
+/** The end of a turn without a model request. */
+function ended(
+  how: { reason: 'done' | 'interrupted' } | { reason: 'failed'; fault: string },
+  text = '',
+): PreparedPrompt {
+  return { end: { end: { ...how, turns: 0, usage: NO_USAGE }, denials: [] }, text };
 }

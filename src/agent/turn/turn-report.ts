@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { modeOf } from '../../permissions/rule-store.ts';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
-import type { PermissionMode } from '../../protocol/permission.ts';
 import type { Denial } from '../calls/call-context.ts';
 import type { LoopEvent } from '../loop/loop.ts';
 import { resultBlock, type ToolOutcome, type ToolUse } from '../loop/run-calls.ts';
-import type { ReplyHead } from '../models/message-collector.ts';
+import { type ReplyHead, textOf } from '../models/message-collector.ts';
+import { allServerStatus } from '../session/server-status.ts';
 import type { Session } from '../session/session.ts';
 import type { TurnEnd } from './run-agent.ts';
+import { listCommands } from './slash-commands.ts';
 
 /** Sends the messages of a turn to the program, and collects the fields of its result message. */
 export class TurnReport {
@@ -125,8 +127,7 @@ export class TurnReport {
   #recordReply({ message }: Extract<LoopEvent, { kind: 'replied' }>): void {
     this.stopReason = message.stop_reason;
     this.modelMs += performance.now() - this.#requestedAt;
-    const texts = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
-    if (texts.length > 0) this.text = texts.join('');
+    if (message.content.some(({ type }) => type === 'text')) this.text = textOf(message.content);
   }
 }
 
@@ -137,34 +138,28 @@ function programResultOf({ programResult, content, isError }: ToolOutcome): unkn
   return `Error: ${texts.join('\n')}`;
 }
 
-type InitFacts = {
-  readonly cwd: string;
-  readonly model: string;
-  readonly tools: readonly string[];
-  readonly servers: readonly { name: string; status: string; source?: string }[];
-  readonly permissionMode: PermissionMode;
-  readonly version: string;
-  readonly commands: readonly string[];
-  readonly agents: readonly string[];
-};
-
 /** The `system/init` message at the start of a turn. */
-export function initMessage(facts: InitFacts): Frame {
+export function initMessage(session: Session): Frame {
+  const { options, servers } = session;
   return {
     type: 'system',
     subtype: 'init',
-    cwd: facts.cwd,
-    tools: facts.tools,
-    mcp_servers: facts.servers,
-    model: facts.model,
-    permissionMode: facts.permissionMode,
-    slash_commands: facts.commands,
+    cwd: options.workspace.cwd,
+    tools: session.pool().tools.map(({ name }) => name),
+    mcp_servers: allServerStatus(servers.all, options.configured).map(({ name, status, source }) => ({
+      name,
+      status,
+      source,
+    })),
+    model: session.modelName,
+    permissionMode: modeOf(session.context.rules.current()),
+    slash_commands: listCommands(session).map(({ name }) => name),
     apiKeySource: 'none',
-    claude_code_version: facts.version,
+    claude_code_version: options.version,
     output_style: 'default',
     skills: [],
     plugins: [],
-    agents: facts.agents,
+    agents: Object.keys(session.agents),
   };
 }
 

@@ -7,17 +7,17 @@ export function startTimer(ms: number, onElapsed: () => void): NodeJS.Timeout {
 }
 
 /** Waits for work to settle, at most `ms` milliseconds and until the signal aborts; the work itself continues. Rejects if the work rejects. */
-export async function within(ms: number, work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
+export async function within(ms: number, work: Promise<unknown>, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   const giveUp = () => resolve();
   const timer = startTimer(ms, giveUp);
-  signal.addEventListener('abort', giveUp, { once: true });
+  signal?.addEventListener('abort', giveUp, { once: true });
   try {
     await Promise.race([work, promise]);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', giveUp);
+    signal?.removeEventListener('abort', giveUp);
   }
 }
 

@@ -65,7 +65,25 @@ export async function askPermission(
   if (!canUseTool) throw new Error('canUseTool callback is not provided.');
   const toolUseID = body.tool_use_id;
   const input = isRecord(body.input) ? body.input : {};
-  const context = permissionContext(body, served) as Parameters<CanUseTool>[2];
+  const context = {
+    ...pick(body, {
+      suggestions: 'permission_suggestions',
+      blockedPath: 'blocked_path',
+      mcpServer: 'mcp_server',
+      decisionReason: 'decision_reason',
+      title: 'title',
+      displayName: 'display_name',
+      description: 'description',
+      defaultToNo: 'default_to_no',
+      suppressAlwaysAllowRule: 'suppress_always_allow_rule',
+      serverPolicyAskOnly: 'server_policy_ask_only',
+      toolUseID: 'tool_use_id',
+      agentID: 'agent_id',
+      matchedAskRule: 'matched_ask_rule',
+      toolChange: 'tool_change',
+    }),
+    ...contextOf(served),
+  } as Parameters<CanUseTool>[2];
   const decision: unknown = await canUseTool(String(body.tool_name), input, context);
   if (decision === null) return NO_REPLY;
   if (isDecision(decision)) return { ...decision, toolUseID };
@@ -77,33 +95,6 @@ export async function askPermission(
     toolUseID,
   };
 }
-
-/** The request's members in camel case, as `canUseTool` gets them; absent ones stay absent. */
-function permissionContext(body: Frame, served: ServedRequest): Record<string, unknown> {
-  const context: Record<string, unknown> = { signal: served.signal };
-  for (const [name, member] of MEMBERS) {
-    if (body[member] !== undefined) context[name] = body[member];
-  }
-  context.requestId = served.id;
-  return context;
-}
-
-const MEMBERS: readonly (readonly [string, string])[] = [
-  ['suggestions', 'permission_suggestions'],
-  ['blockedPath', 'blocked_path'],
-  ['mcpServer', 'mcp_server'],
-  ['decisionReason', 'decision_reason'],
-  ['title', 'title'],
-  ['displayName', 'display_name'],
-  ['description', 'description'],
-  ['defaultToNo', 'default_to_no'],
-  ['suppressAlwaysAllowRule', 'suppress_always_allow_rule'],
-  ['serverPolicyAskOnly', 'server_policy_ask_only'],
-  ['toolUseID', 'tool_use_id'],
-  ['agentID', 'agent_id'],
-  ['matchedAskRule', 'matched_ask_rule'],
-  ['toolChange', 'tool_change'],
-];
 
 function isDecision(value: unknown): value is Frame {
   if (!isRecord(value)) return false;
