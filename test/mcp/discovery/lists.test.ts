@@ -70,7 +70,7 @@ describe('list tools', () => {
       expect(diagnostics).toEqual([]);
     });
 
-    test('that run in circles end, and what they held is kept', async () => {
+    test('with a repeated cursor end the list, and their entries are kept', async () => {
       await using far = await openListing((cursor) => ({ tools: [good(`t${cursor}`)], nextCursor: 'again' }));
       const { items, diagnostics } = await listTools(far.connection);
       expect(items.map(({ name }) => name)).toEqual(['tundefined', 'tagain']);
@@ -79,7 +79,7 @@ describe('list tools', () => {
       ]);
     });
 
-    test('that never stop are cut off', async () => {
+    test('that never end are cut off', async () => {
       let count = 0;
       await using far = await openListing(() => ({ tools: [good(`t${count}`)], nextCursor: `${++count}` }));
       const { items, diagnostics } = await listTools(far.connection, { limits: { pages: 3 } });
@@ -87,7 +87,7 @@ describe('list tools', () => {
       expect(diagnostics).toMatchObject([{ fault: expect.stringContaining('more than 3 pages') }]);
     });
 
-    test('without tools are a fault, not a failure', async () => {
+    test('without tools are a diagnostic, not a failure', async () => {
       await using far = await openListing(() => ({ tools: 'none' }));
       expect(await listTools(far.connection)).toMatchObject({
         items: [],
@@ -96,7 +96,7 @@ describe('list tools', () => {
     });
   });
 
-  test('a bad tool is set aside with its fault, and the others are kept', async () => {
+  test('an invalid tool is left out with a diagnostic, and the others are kept', async () => {
     const bad = [
       { name: 'list', inputSchema: { type: 'array' } },
       { inputSchema: { type: 'object' } },
@@ -117,7 +117,7 @@ describe('list tools', () => {
     );
   });
 
-  test('a tool that can be repairs is kept, and what was repairs is told', async () => {
+  test('a tool that can be repaired is kept, with a diagnostic', async () => {
     await using far = await openListing(() => ({
       tools: [{ name: 'bare' }, { ...good('told'), description: 5 }, good('a')],
     }));
@@ -129,13 +129,13 @@ describe('list tools', () => {
     ]);
   });
 
-  test('a server without tools is not asked for them', async () => {
+  test('a server without the tools capability is not asked', async () => {
     await using far = await openListing(() => ({ tools: [good('a')] }), {});
     expect(await listTools(far.connection)).toEqual({ items: [], diagnostics: [] });
     expect(far.asked).toEqual([]);
   });
 
-  test('a tool whose marked arguments cannot travel as headers is set aside where they must', async () => {
+  test('a tool with invalid header marks is left out where arguments are sent as headers', async () => {
     const marked = (name: unknown) => ({
       name: `t-${name}`,
       inputSchema: { type: 'object', properties: { a: { type: 'string', 'x-mcp-header': name } } },
@@ -168,13 +168,13 @@ describe('list prompts', () => {
     return { connection, asked };
   }
 
-  test('a server without prompts is not asked', async () => {
+  test('a server without the prompts capability is not asked', async () => {
     const { connection, asked } = pages({});
     expect(await listPrompts({ ...connection, capabilities: {} })).toEqual({ items: [], diagnostics: [] });
     expect(asked).toEqual([]);
   });
 
-  test('all pages; what is wrong is told and costs no other', async () => {
+  test('all pages are read; an invalid entry does not affect the others', async () => {
     const { connection, asked } = pages(
       {
         prompts: [
@@ -224,12 +224,12 @@ describe('list prompts', () => {
     expect(diagnostics).toContainEqual({ server: 'p', list: 'prompts', outcome: 'list', fault });
   });
 
-  test('a server that does not answer is told of by a rejection', async () => {
+  test('a server that does not answer rejects the listing', async () => {
     const { connection } = pages(new Error('gone'));
     await expect(listPrompts(connection)).rejects.toThrow('gone');
   });
 
-  test('a name that nobody would write is set aside', async () => {
+  test('an excessively long name is left out', async () => {
     const { connection } = pages({ prompts: [{ name: 'x'.repeat(1_025) }, { name: 'a' }] });
     const { items, diagnostics } = await listPrompts(connection);
     expect(items.map(({ name }) => name)).toEqual(['a']);
@@ -250,7 +250,7 @@ describe('list resources', () => {
     return { connection: { name: 'r', capabilities, request }, asked };
   }
 
-  test('resources keep everything the protocol knows of them, and what it does not', async () => {
+  test('resources keep known and unknown members', async () => {
     const whole = {
       uri: 'file:///a',
       name: 'a',
@@ -268,7 +268,7 @@ describe('list resources', () => {
     expect(asked).toEqual(['resources/list']);
   });
 
-  test('a resource that can be repairs is kept, one without an address is set aside', async () => {
+  test('a resource that can be repaired is kept, one without a URI is left out', async () => {
     const resources = [
       { uri: 'x:1' },
       { uri: 'x:2', name: 'two', size: 'big', mimeType: 7, annotations: [], description: null },
@@ -293,7 +293,7 @@ describe('list resources', () => {
     ]);
   });
 
-  test('templates are a list of their own', async () => {
+  test('templates are a separate list', async () => {
     const resourceTemplates = [{ uriTemplate: 'x:{id}', name: 'x' }, { uriTemplate: '' }];
     const { connection, asked } = server({ 'resources/templates/list': { resourceTemplates } });
     expect(await listResourceTemplates(connection)).toMatchObject({
@@ -303,7 +303,7 @@ describe('list resources', () => {
     expect(asked).toEqual(['resources/templates/list']);
   });
 
-  test('a server without resources is asked for neither', async () => {
+  test('a server without the resources capability is asked for neither', async () => {
     const { connection, asked } = server({}, {});
     expect(await listResources(connection)).toEqual({ items: [], diagnostics: [] });
     expect(await listResourceTemplates(connection)).toEqual({ items: [], diagnostics: [] });

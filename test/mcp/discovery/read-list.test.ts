@@ -20,7 +20,7 @@ async function readTools(answers: readonly unknown[], limits: Partial<ListLimits
   return { ...found, names: found.items.map(({ name }) => name), pages: page };
 }
 
-describe('a list without end is cut short, and that is told', () => {
+describe('an endless list is cut off with a diagnostic', () => {
   const more = (page: number) => ({ tools: [tool(`t${page}`)], nextCursor: `c${page}` });
 
   test.each<[string, unknown, Partial<ListLimits>, number, string]>([
@@ -67,7 +67,7 @@ describe('a list without end is cut short, and that is told', () => {
   });
 });
 
-describe('a list is no larger than what is read of it, however its pages are made', () => {
+describe('the size of a list is limited, however its pages are split', () => {
   const heavy = (values: number) => ({ ...tool('t'), enum: Array.from({ length: values }, () => 0) });
   const told = (fault: string) => [
     { server: 's', list: 'tools', outcome: 'list', fault: `its list of tools ${fault}` },
@@ -124,7 +124,7 @@ describe('a list is no larger than what is read of it, however its pages are mad
     expect(found.diagnostics).toEqual(told('contains more than 2000000 values; the rest is not offered'));
   });
 
-  test('one entry of it alone is set aside, and costs no other', async () => {
+  test('a single oversized entry is left out without affecting the others', async () => {
     const found = await readTools([{ tools: [heavy(100_000), tool('a')] }]);
     expect(found.names).toEqual(['a']);
     expect(found.diagnostics).toMatchObject([
@@ -133,7 +133,7 @@ describe('a list is no larger than what is read of it, however its pages are mad
   });
 });
 
-test('an entry with faults without end costs no other, and a few of them are told', async () => {
+test('an entry with many invalid members is kept, and some of them are reported', async () => {
   const args = Array.from({ length: 90_000 }, () => 0);
   const prompts = [{ name: 'good' }, { name: 'bad', arguments: args }, { name: 'last' }];
   const ask = async () => ({ prompts });
@@ -145,7 +145,7 @@ test('an entry with faults without end costs no other, and a few of them are tol
   expect(found.diagnostics[10]?.fault).toBe('89990 more invalid members');
 });
 
-test('any number of faults in one entry stops nobody', async () => {
+test('any number of invalid members in one entry is handled', async () => {
   const repairs = Array.from({ length: 500_000 }, (_, at) => `fault ${at}`);
   const read = () => ({ item: {}, name: 'a', repairs });
   const ask = async () => ({ tools: [{}] });
@@ -153,7 +153,7 @@ test('any number of faults in one entry stops nobody', async () => {
   expect([found.items.length, found.diagnostics.length]).toEqual([1, 11]);
 });
 
-test('empty pages between full ones are no end', async () => {
+test('empty pages between full ones do not end the list', async () => {
   const answers = ['a', '', 'b', '', 'c'].map((name, at) => ({
     tools: name === '' ? [] : [tool(name)],
     ...(at < 4 && { nextCursor: `${at}` }),
@@ -164,7 +164,7 @@ test('empty pages between full ones are no end', async () => {
   });
 });
 
-test('a page the server refuses ends the list; a lost connection is no list', async () => {
+test('a page that the server refuses ends the list; a lost connection rejects it', async () => {
   const first = { tools: [tool('a')], nextCursor: '2' };
   const refusal = new ServerFault('s', -32602, 'Invalid cursor');
   const found = await readTools([first, refusal]);
@@ -182,7 +182,7 @@ test.each<[string, unknown[], number | undefined]>([
   ['nothing at all', [{ ttlMs: 0 }], 0],
   ['nobody knows how long', [{}], undefined],
   ['no time at all', [{ ttlMs: '5' }, { ttlMs: -1 }, { ttlMs: null }], undefined],
-])('a list holds for %s', async (_, pages, ttlMs) => {
+])('the TTL of a list is %s', async (_, pages, ttlMs) => {
   const answers = pages.map((page, at) => ({
     tools: [],
     ...(page as object),
@@ -221,7 +221,7 @@ const entry = fc.oneof(
 );
 
 describe.each(READERS)('whatever a server lists as its %s', (list, read) => {
-  test('every entry is an item or set aside once, and nothing throws', async () => {
+  test('every entry is an item or has one diagnostic, and nothing throws', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(entry, { maxLength: 6 }), { minLength: 1, maxLength: 4 }),
@@ -246,7 +246,7 @@ describe.each(READERS)('whatever a server lists as its %s', (list, read) => {
     );
   });
 
-  test('any answer at all is read', async () => {
+  test('any response is handled', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (answer) => {
         const ask = async () => answer;

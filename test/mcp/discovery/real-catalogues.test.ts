@@ -45,7 +45,7 @@ describe('the tools of published servers', () => {
 describe('each anomaly of the catalogue', () => {
   const byName = new Map(servers.map((it) => [it.server, it]));
 
-  test('a schema without a type is taken for that of an object, and told', async () => {
+  test('a schema without a type is read as an object schema, with a diagnostic', async () => {
     const found = await discover(byName.get('gitlab') as Recorded);
     const fault = '"inputSchema" does not have type "object", which is assumed';
     expect(found.diagnostics.map(({ entry }) => `gitlab/${entry}`)).toEqual(anomalies.missingRootType.items);
@@ -55,7 +55,7 @@ describe('each anomaly of the catalogue', () => {
     );
   });
 
-  test('what else stands in a list is read past, and how long it holds is known', async () => {
+  test('unknown members of a list are ignored, and its TTL is read', async () => {
     for (const { server, keys } of anomalies.extraListResultKeys.items as {
       server: string;
       keys: string[];

@@ -28,7 +28,7 @@ async function store(key: string, tools: readonly ListedTool[], now?: () => numb
   await catalogue.flush();
 }
 
-test('what one process was told, another recalls; without annotations, which are claims', async () => {
+test('tools stored by one process are read by another, without annotations', async () => {
   await store('k', [
     { ...tool('a'), annotations: { readOnlyHint: true }, _meta: { m: 1 } },
     tool('__proto__'),
@@ -38,14 +38,14 @@ test('what one process was told, another recalls; without annotations, which are
   expect(await next.recall('other')).toBeUndefined();
 });
 
-test('no annotations are written: a file that others copy claims nothing', async () => {
+test('annotations are not written', async () => {
   const annotations = { readOnlyHint: true, title: 'claim' };
   await store('k', [{ ...tool('a'), annotations }]);
   const held = JSON.parse(await readFile(await file(), 'utf8'));
   expect(held.tools).toEqual([tool('a')]);
 });
 
-test('only its owner can read it, and nothing of the key is in it', async () => {
+test('the file is private and does not contain the key', async () => {
   await store('secret-key', [tool('a')]);
   const path = await file();
   expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -55,7 +55,7 @@ test('only its owner can read it, and nothing of the key is in it', async () => 
   expect(path).toMatch(/[0-9a-f]{64}\.json$/);
 });
 
-test('claims that somebody wrote into a file count for nothing', async () => {
+test('annotations in a file are ignored', async () => {
   await store('k', [tool('a')]);
   const path = await file();
   const held = JSON.parse(await readFile(path, 'utf8'));
@@ -71,7 +71,7 @@ test.each([
   ['no time', '{"format":1,"tools":[]}'],
   ['a time to come', `{"format":1,"at":${Date.now() + DAY_MS},"tools":[]}`],
   ['too much', 'x'.repeat(8 * 2 ** 20 + 1)],
-])('a file with %s is none, and is replaced', async (_, text) => {
+])('a file with %s is ignored and replaced', async (_, text) => {
   await store('k', [tool('a')]);
   const path = await file();
   await writeFile(path, text);
@@ -81,13 +81,13 @@ test.each([
   expect(await readdir(directory)).toHaveLength(1);
 });
 
-test('a list that is too long is not kept, nor the one before it', async () => {
+test('a list that is too large is not stored, and the previous one is removed', async () => {
   await store('k', [tool('a')]);
   await store('k', [{ ...tool('a'), description: 'x'.repeat(8 * 2 ** 20) }]);
   expect(await readdir(directory)).toEqual([]);
 });
 
-test('what is the same is written once a day', async () => {
+test('an unchanged list is written once a day', async () => {
   let now = 10 * DAY_MS;
   const at = async () => JSON.parse(await readFile(await file(), 'utf8')).at;
   await store('k', [tool('a')], () => now);
@@ -103,7 +103,7 @@ test('what is the same is written once a day', async () => {
   expect(await at()).toBe(now);
 });
 
-test('what nobody has dialled for a month is forgotten, and its file goes', async () => {
+test('tools not used for a month are ignored, and their file is removed', async () => {
   const start = Date.now();
   await store('old', [tool('a')]);
   const path = await file();
@@ -114,7 +114,7 @@ test('what nobody has dialled for a month is forgotten, and its file goes', asyn
   expect(await file()).not.toBe(path);
 });
 
-test('only its own files go, however old others are', async () => {
+test('only cache files are removed, however old others are', async () => {
   await store('old', [tool('a')]);
   const own = await file();
   const left = `${own}.0f8fad5b-d9cb-469f-a165-70867728950e`;
@@ -138,7 +138,7 @@ test('only its own files go, however old others are', async () => {
   expect(kept).toHaveLength(others.length + 3);
 });
 
-test('where nothing can be written, nothing is remembered and nothing fails', async () => {
+test('without write access nothing is stored and nothing fails', async () => {
   await chmod(root, 0o500);
   await writeFile(join(root, 'deep'), '').catch(() => {});
   await store('k', [tool('a')]).finally(() => chmod(root, 0o700));

@@ -32,7 +32,7 @@ test.each<[string, unknown, object | undefined, string[]]>([
   expect(parseTool(given)).toEqual({ item: { name: 't', inputSchema: schema }, name: 't', repairs });
 });
 
-test('what is whole is the very object the server sent', () => {
+test('a valid tool is the same object that the server sent', () => {
   const tool = { name: 't', inputSchema: object, annotations: { readOnlyHint: true }, own: 1 };
   const read = parseTool(tool);
   expect('item' in read && read.item).toBe(tool);
@@ -47,7 +47,7 @@ test.each<[string, unknown, string]>([
   ['icons', [{ src: 1 }], 'a list of icons, each with its "src"'],
   ['icons', {}, 'a list of icons, each with its "src"'],
   ['execution', 'x', 'an object'],
-])('a bad %s is left out', (member, value, what) => {
+])('an invalid %s is removed', (member, value, what) => {
   expect(parseTool({ name: 't', inputSchema: object, [member]: value, own: 1 })).toEqual({
     item: { name: 't', inputSchema: object, own: 1 },
     name: 't',
@@ -55,7 +55,7 @@ test.each<[string, unknown, string]>([
   });
 });
 
-test('a member that is null is absent, and nobody is told', () => {
+test('a null member is absent, without a diagnostic', () => {
   const nothings = { description: null, title: null, annotations: null, outputSchema: null, icons: null };
   expect(parseTool({ name: 't', inputSchema: object, ...nothings })).toEqual({
     item: { name: 't', inputSchema: object },
@@ -64,7 +64,7 @@ test('a member that is null is absent, and nobody is told', () => {
   });
 });
 
-test('what only looks like a hint is none', () => {
+test('invalid hints are removed', () => {
   const annotations = { readOnlyHint: 'yes', destructiveHint: false, title: 'T', more: 1 };
   expect(parseTool({ name: 't', inputSchema: object, annotations })).toEqual({
     item: { name: 't', inputSchema: object, annotations: { destructiveHint: false, title: 'T', more: 1 } },
@@ -103,7 +103,7 @@ test.each<[string, unknown, object]>([
   expect(parseTool(value)).toEqual(read);
 });
 
-test('a name of any length is read, and one that nobody would write is set aside', async () => {
+test('long names are read, excessively long ones are left out', async () => {
   expect(parseTool({ name: 'n'.repeat(1_024), inputSchema: object })).toMatchObject({ repairs: [] });
   const name = 'n'.repeat(1_025);
   const fault = '"name" is longer than 1024 characters';
@@ -115,7 +115,7 @@ test('a name of any length is read, and one that nobody would write is set aside
   });
 });
 
-test('names of prototypes are names, and members of prototypes are none', () => {
+test('prototype member names are ordinary names, and prototype members do not count', () => {
   for (const name of ['__proto__', 'constructor', 'toString']) {
     expect(parseTool({ name, inputSchema: object })).toMatchObject({ name, repairs: [] });
   }

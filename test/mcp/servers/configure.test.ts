@@ -25,7 +25,7 @@ describe('a new configuration', () => {
     expect(fleet.servers.all.get('changes')?.entry).toEqual(other);
   });
 
-  test('does not touch what the program named, and comes back when the program gives the name up', async () => {
+  test('keeps servers of the program, and restores a configured server when the program removes its own', async () => {
     await using fleet = new Fleet();
     fleet.servers.configure({ a: http });
     await fleet.servers.replace({ a: other });
@@ -36,7 +36,7 @@ describe('a new configuration', () => {
     expect(fleet.servers.all.get('a')).toMatchObject({ entry: stdio, origin: 'config' });
   });
 
-  test('keeps what a person turned off turned off while its entry is the same', async () => {
+  test('keeps a disabled server disabled while its entry is unchanged', async () => {
     await using fleet = new Fleet();
     fleet.servers.configure({ a: http });
     await fleet.servers.toggle('a', 'disabled');
@@ -47,7 +47,7 @@ describe('a new configuration', () => {
   });
 });
 
-test('every name stands in exactly one list', () => {
+test('each name is in exactly one list', () => {
   const entry = fc.constantFrom(http, other, stdio);
   const name = fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor');
   const origin = fc.constantFrom('config' as const, 'sdk' as const, 'dynamic' as const);
@@ -75,7 +75,7 @@ test.each([
   ],
   [{ restarted: ['d'] }, 'configuration: restarted d'],
   [{ untouched: ['x'], kept: ['y'] }, undefined],
-])('%j is told as %j', (steps, text) => {
+])('%j is summarized as %j', (steps, text) => {
   const none = { added: [], removed: [], restarted: [], untouched: [], kept: [] };
   expect(stepsText({ ...none, ...steps })).toBe(text);
 });

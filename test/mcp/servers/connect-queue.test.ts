@@ -32,7 +32,7 @@ describe('dials', () => {
     expect(begun).toHaveLength(34);
   });
 
-  test('of 100 servers take five batches, in the order they came', async () => {
+  test('start in order, 100 servers in five batches', async () => {
     const { clock, dial, begun } = queue();
     for (const n of many(100)) void dial(String(n), 'remote', 100);
     await clock.advance(1_000);
@@ -40,7 +40,7 @@ describe('dials', () => {
     expect(begun.map(({ at }) => at)).toEqual(many(100).map((n) => Math.floor(n / 20) * 100));
   });
 
-  test('that stay silent give their place away after two seconds and go on', async () => {
+  test('that take longer than two seconds stop counting and continue', async () => {
     const { clock, dial, begun } = queue({ local: 1 });
     const silent = dial('silent', 'local', 60_000);
     void dial('next', 'local', 10);
@@ -59,7 +59,7 @@ describe('dials', () => {
     expect(begun).toHaveLength(3);
   });
 
-  test('one that hangs among thirty holds up the last of the others by two seconds at most', async () => {
+  test('one that hangs among thirty delays the others by at most two seconds', async () => {
     const { clock, dial, begun } = queue({ remote: 1, yieldAfterMs: 2_000 });
     void dial('hung', 'remote', 10_000_000);
     for (const n of many(29)) void dial(String(n), 'remote', 50);
@@ -67,7 +67,7 @@ describe('dials', () => {
     expect(begun.at(-1)).toEqual({ id: '28', at: 2_000 + 28 * 50 });
   });
 
-  test('in the program wait for nobody', async () => {
+  test('of in-process servers are not limited', async () => {
     const { clock, dial, begun } = queue({ local: 1, remote: 1 });
     for (const n of many(50)) void dial(String(n), undefined, 10);
     await clock.advance(0);
@@ -75,7 +75,7 @@ describe('dials', () => {
     expect(clock.waiting).toBe(50);
   });
 
-  test('that are no longer wanted are not made, and keep nobody waiting', async () => {
+  test('that are aborted while queued are not started and free their place', async () => {
     const { clock, dial, begun } = queue({ local: 1 });
     const stop = new AbortController();
     void dial('first', 'local', 100);
@@ -92,7 +92,7 @@ describe('dials', () => {
     ]);
   });
 
-  test('that fail make room as those that succeed', async () => {
+  test('that fail free their place', async () => {
     const { clock, dial, begun } = queue({ local: 1 });
     const it = new ConnectQueue({ ...CONNECT_CONCURRENCY, local: 1 }, clock);
     await expect(it.run('local', never, () => Promise.reject(new Error('no')))).rejects.toThrow('no');

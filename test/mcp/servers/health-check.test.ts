@@ -30,7 +30,7 @@ function ward(everyMs = 30_000) {
 }
 
 describe('a server that says nothing', () => {
-  test('is asked every thirty seconds, and not while it answers calls', async () => {
+  test('is checked every thirty seconds, but not while it answers calls', async () => {
     const { clock, heartbeat, patient } = ward();
     const it = patient();
     await clock.advance(65_000);
@@ -42,7 +42,7 @@ describe('a server that says nothing', () => {
     expect(it.beats).toEqual([undefined, undefined, undefined]);
   });
 
-  test('is asked again after a second if it gave no sign', async () => {
+  test('is checked again after a second if it did not answer', async () => {
     const { clock, patient } = ward();
     const it = patient(dead);
     await clock.advance(32_500);
@@ -53,7 +53,7 @@ describe('a server that says nothing', () => {
     expect(it.asked.slice(3)).toEqual([33_000]);
   });
 
-  test('has ten seconds to answer, and the question is taken back then', async () => {
+  test('has ten seconds to answer, then the check is aborted', async () => {
     const { clock, patient } = ward();
     let asked: AbortSignal | undefined;
     const it = patient((signal) => {
@@ -67,14 +67,14 @@ describe('a server that says nothing', () => {
     expect(asked?.aborted).toBe(true);
   });
 
-  test('is alive if it refuses the question', async () => {
+  test('is alive if it refuses the check', async () => {
     const { clock, patient } = ward();
     const it = patient(() => Promise.reject(Object.assign(new Error('Method not found'), { code: -32601 })));
     await clock.advance(30_000);
     expect(it.beats).toEqual([undefined]);
   });
 
-  test('is never asked if nobody wants that', async () => {
+  test('is never checked with an interval of 0', async () => {
     const { clock, heartbeat, patient } = ward(0);
     const it = patient();
     heartbeat.suspect(it);
@@ -82,7 +82,7 @@ describe('a server that says nothing', () => {
     expect([it.asked, clock.waiting]).toEqual([[], 0]);
   });
 
-  test('is not asked any more once nobody watches, and its answer no longer counts', async () => {
+  test('is not checked after unwatch, and a late answer is ignored', async () => {
     const { clock, heartbeat, patient } = ward();
     const it = patient(() => new Promise(() => {}));
     await clock.advance(30_000);
@@ -94,7 +94,7 @@ describe('a server that says nothing', () => {
   });
 });
 
-test('trouble is asked about soon, once for a burst', async () => {
+test('a suspected connection is checked soon, once per burst', async () => {
   const { clock, heartbeat, patient } = ward();
   const it = patient();
   for (let n = 0; n < 100; n++) heartbeat.suspect(it);
@@ -111,7 +111,7 @@ test('trouble is asked about soon, once for a burst', async () => {
   expect(it.asked).toEqual([100, 200]);
 });
 
-test('after a sleep everybody is asked at once', async () => {
+test('after a suspend every connection is checked at once', async () => {
   const { clock, patient, woken } = ward();
   const all = [patient(), patient(), patient()];
   await clock.advance(20_000);

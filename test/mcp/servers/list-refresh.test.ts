@@ -23,7 +23,7 @@ describe('lists', () => {
     expect(listsChangedBy(kind)).toEqual(which);
   });
 
-  test('an answer to an older question never replaces one to a newer', async () => {
+  test('a response to an earlier request never replaces a later one', async () => {
     const { connection, lists: it } = lists();
     const late = Promise.withResolvers<unknown>();
     connection.listTools = () => late.promise;
@@ -34,7 +34,7 @@ describe('lists', () => {
     expect((await older).tools.items).toEqual([tool('new')]);
   });
 
-  test('a part of a list does not replace the whole there was', async () => {
+  test('an incomplete list does not replace a complete one', async () => {
     const { connection, lists: it } = lists();
     connection.tools = [tool('a'), tool('b')];
     await it.read(['tools'], never);
@@ -47,7 +47,7 @@ describe('lists', () => {
     expect(tools).toMatchObject({ failure: { message: 'not now' }, diagnostics: [{ outcome: 'list' }] });
   });
 
-  test('prompts that cannot be had are told of, and those there were are kept', async () => {
+  test('a failed prompt listing is a diagnostic, and the earlier prompts are kept', async () => {
     const fleet = new Fleet();
     fleet.capabilities = { tools: {}, prompts: {} };
     const connection = new FakeConnection('a', fleet);
@@ -88,12 +88,12 @@ describe('relist', () => {
     return { clock, end, relist, changed, wait, times: () => times };
   }
 
-  test('nobody waits where nothing has changed', async () => {
+  test('done() resolves at once if nothing has changed', async () => {
     const { wait, times } = relisting();
     expect([await wait(), times()]).toEqual([0, 0]);
   });
 
-  test('what has changed is listed after the burst, and waited for; what is due is listed at once', async () => {
+  test('changed lists are read after the burst, due lists at once', async () => {
     const { relist, changed, wait, times } = relisting();
     changed();
     changed();
@@ -103,7 +103,7 @@ describe('relist', () => {
     expect([await wait(), times()]).toEqual([0, 2]);
   });
 
-  test('a change that is told during a list is waited for too', async () => {
+  test('a change during a listing is awaited too', async () => {
     const it = relisting(async (times) => {
       if (times === 1) it.changed();
     });
@@ -111,7 +111,7 @@ describe('relist', () => {
     expect([await it.wait(), it.times()]).toEqual([150, 2]);
   });
 
-  test('a server that changes at every list is waited for twice, and never again while it goes on', async () => {
+  test('a server that changes at every listing is awaited for two listings only', async () => {
     const it = relisting(async () => {
       it.changed();
       await new Promise<void>((resolve) => void it.clock.after(300, resolve));
@@ -129,7 +129,7 @@ describe('relist', () => {
     expect(it.times() - before).toBeLessThan(13);
   });
 
-  test('a server that used up the patience is not waited for until a list of it came in time', async () => {
+  test('a server that was too slow is not awaited until a listing was in time', async () => {
     let takesMs = 3_000;
     const it = relisting(() => new Promise<void>((resolve) => void it.clock.after(takesMs, resolve)));
     it.changed();
@@ -147,7 +147,7 @@ describe('relist', () => {
     expect([await it.wait(), it.times()]).toEqual([150, 4]);
   });
 
-  test('one that cannot be listed keeps nobody, and the end of the connection ends the wait', async () => {
+  test('a failed listing and a closed connection end the wait', async () => {
     const it = relisting(() => Promise.reject(new Error('not now')));
     it.changed();
     expect(await it.wait()).toBe(50);

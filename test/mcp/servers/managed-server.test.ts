@@ -24,7 +24,7 @@ describe('wishes', () => {
     wait: (it: Fleet) => it.clock.advance(700),
   };
 
-  test('in any order and at any time: the last one wins, and nothing is left behind', async () => {
+  test('in any order and at any time: the last one wins, and nothing stays open', async () => {
     const names = fc.constantFrom(...(Object.keys(WISHES) as (keyof typeof WISHES)[]));
     const steps = fc.array(fc.tuple(names, fc.boolean()), { minLength: 1, maxLength: 25 });
     await fc.assert(
@@ -57,7 +57,7 @@ describe('wishes', () => {
   }
 });
 
-test('closing ends a dial under way, one in the queue, and one that waits for its retry', async () => {
+test('end() aborts a running attempt, a queued one, and a pending retry', async () => {
   const fleet = new Fleet({ concurrency: { local: 1 } });
   fleet.set('a', hang);
   fleet.set('c', refuse('unreachable'));
@@ -74,7 +74,7 @@ test('closing ends a dial under way, one in the queue, and one that waits for it
   expect([fleet.dials.length, fleet.clock.waiting]).toEqual([2, 0]);
 });
 
-test('a server that is turned off is told so to those who wait for it', async () => {
+test('disabling a server rejects callers that wait for it', async () => {
   const fleet = new Fleet();
   fleet.set('a', hang);
   fleet.servers.add({ a: http }, 'dynamic');
@@ -85,7 +85,7 @@ test('a server that is turned off is told so to those who wait for it', async ()
 });
 
 describe('those who call', () => {
-  test('a server that waits to be asked for get it dialled; nobody else does', async () => {
+  test('of an idle server connect it', async () => {
     const fleet = new Fleet();
     fleet.servers.add({ a: { ...http, start: 'on-demand' } as typeof http, b: http }, 'dynamic');
     await fleet.clock.advance(100_000);
@@ -97,7 +97,7 @@ describe('those who call', () => {
     expect(fleet.timesOf('a')).toEqual([100_000]);
   });
 
-  test('one that was just lost wait for the next connection, and do not wait out the pause', async () => {
+  test('of a server that was just lost reconnect it without waiting for the backoff', async () => {
     const fleet = new Fleet({ random: () => 0.999 });
     fleet.servers.add({ a: http }, 'dynamic');
     await fleet.clock.advance(0);
@@ -108,7 +108,7 @@ describe('those who call', () => {
     expect(fleet.timesOf('a')).toEqual([0, 0]);
   });
 
-  test('one that does not come are told why, once it has been dialled', async () => {
+  test('of a server that cannot be connected get the reason after the attempt', async () => {
     const fleet = new Fleet();
     fleet.set('a', refuse('unreachable'));
     fleet.servers.add({ a: http }, 'dynamic');
@@ -122,7 +122,7 @@ describe('those who call', () => {
     expect(fleet.dials).toHaveLength(1);
   });
 
-  test('and no longer want to are let go at once; the dial goes on', async () => {
+  test('that abort are released at once; the attempt continues', async () => {
     const fleet = new Fleet();
     const door = gate();
     fleet.set('a', () => door.pass());
@@ -138,7 +138,7 @@ describe('those who call', () => {
     expect(await target?.connect()).toBe(fleet.now('a'));
   });
 
-  test('one that was taken away are told so, and nothing is dialled', async () => {
+  test('of a removed server get an error, and nothing is connected', async () => {
     const fleet = new Fleet();
     fleet.servers.add({ a: { ...http, start: 'on-demand' } as typeof http }, 'dynamic');
     const target = fleet.servers.target('a');
@@ -148,12 +148,12 @@ describe('those who call', () => {
     expect(fleet.dials).toEqual([]);
   });
 
-  test('nobody’s server find none', () => {
+  test('of an unknown server get no target', () => {
     expect(new Fleet().servers.target('a')).toBeUndefined();
   });
 });
 
-test('a connection that closes in the very moment it comes is not taken for one', async () => {
+test('a connection that closes as soon as it is made does not count as connected', async () => {
   const fleet = new Fleet();
   fleet.servers.add({ a: http }, 'dynamic');
   // It lists its tools, and is gone before anybody could hear of it.

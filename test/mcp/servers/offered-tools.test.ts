@@ -30,7 +30,7 @@ async function one(setUp: (fleet: Fleet) => void = () => {}, options: ServersOpt
   return { fleet, changes, warnings, it: fleet.now('a'), offer: () => fleet.servers.tools.get('a') };
 }
 
-describe('what changed is listed, and nothing else', () => {
+describe('only changed lists are read again', () => {
   test.each([
     ['tools', 2, 1],
     ['prompts', 1, 2],
@@ -46,7 +46,7 @@ describe('what changed is listed, and nothing else', () => {
     expect([it.lists, it.promptLists]).toEqual([tools, prompts]);
   });
 
-  test('several in one burst, each once', async () => {
+  test('several changes in one burst, each list once', async () => {
     const { fleet, it } = await one((fleet) => {
       fleet.capabilities = all;
     });
@@ -60,7 +60,7 @@ describe('what changed is listed, and nothing else', () => {
   });
 });
 
-test('a server whose list changes with every look at it costs the rounds after nothing', async () => {
+test('a server whose list changes with every listing does not delay later rounds', async () => {
   const { fleet, it } = await one();
   const { clock, servers } = fleet;
   const list = it.listTools.bind(it);
@@ -84,8 +84,8 @@ test('a server whose list changes with every look at it costs the rounds after n
   expect(it.lists).toBeGreaterThan(lists);
 });
 
-describe('what is the same stays the very same', () => {
-  test('the whole offer, of which nobody hears', async () => {
+describe('unchanged objects are reused', () => {
+  test('an unchanged offer, without a notification', async () => {
     const { fleet, it, changes, offer } = await one();
     const [before, version] = [offer(), fleet.servers.version];
     it.tools = [tool('echo')];
@@ -120,7 +120,7 @@ describe('what is the same stays the very same', () => {
   });
 });
 
-describe('a list that holds for a time', () => {
+describe('a list with a TTL', () => {
   const holding =
     (ttlMs: number, capabilities: object = { tools: {} }) =>
     (fleet: Fleet): void => {
@@ -134,7 +134,7 @@ describe('a list that holds for a time', () => {
     ['as long as it says', 60_000, {}, 60_000],
     ['a second at least', 0, {}, 1_000],
     ['five minutes at least, if its changes are told', 0, { listChanged: true }, 300_000],
-  ])('is asked for again at the next use after %s', async (_, ttlMs, tools, holdsMs) => {
+  ])('is read again at the next use after %s', async (_, ttlMs, tools, holdsMs) => {
     const { fleet, it } = await one(holding(ttlMs, { tools }));
     await fleet.clock.advance(holdsMs - 1);
     await fleet.servers.listed();
@@ -150,14 +150,14 @@ describe('a list that holds for a time', () => {
     expect(it.lists).toBe(2);
   });
 
-  test('one that says nothing of it holds for ever', async () => {
+  test('without a TTL the list does not expire', async () => {
     const { fleet, it } = await one();
     await fleet.clock.advance(10_000_000);
     await fleet.servers.listed();
     expect(it.lists).toBe(1);
   });
 
-  test('one that cannot be had is not asked for at every use, and what there was is kept', async () => {
+  test('a failed listing is not repeated at every use, and the earlier list is kept', async () => {
     const { fleet, it, offer } = await one(holding(1_000));
     const before = offer();
     await fleet.clock.advance(1_000);
@@ -172,7 +172,7 @@ describe('a list that holds for a time', () => {
   });
 });
 
-test('a server that cannot list its prompts is used all the same, and that is told', async () => {
+test('a server that cannot list its prompts is connected, with a warning', async () => {
   const { fleet, warnings, offer } = await one((fleet) => {
     fleet.capabilities = all;
     fleet.lists = async () => {
@@ -184,7 +184,7 @@ test('a server that cannot list its prompts is used all the same, and that is to
   expect(warnings).toEqual(['page 1 of its list of prompts has no "prompts"']);
 });
 
-test('a server with faults without end is told of for a while', async () => {
+test('the number of warnings about a server is limited', async () => {
   const { warnings } = await one((fleet) => {
     fleet.tools = Array.from({ length: 5_000 }, (_, at) => ({ name: `t${at}`, inputSchema: at }));
   });
@@ -220,7 +220,7 @@ class Memory implements ToolCache {
   }
 }
 
-describe('what a server listed in an earlier life', () => {
+describe('cached tools', () => {
   const past = [tool('echo'), tool('old')];
   const start = (memory: Memory, entry: ServerEntry = stdio, reply = hang, options: ServersOptions = {}) => {
     const fleet = new Fleet(options, { toolCache: memory });
@@ -229,7 +229,7 @@ describe('what a server listed in an earlier life', () => {
     return { fleet, offer: () => fleet.servers.tools.get('a') };
   };
 
-  test('is offered while it is dialled, for however long, and is not verified', async () => {
+  test('are offered while the server is connecting, unverified', async () => {
     const { fleet, offer } = start(new Memory(past));
     await fleet.servers.listed();
     expect(offer()).toEqual(past);
@@ -239,7 +239,7 @@ describe('what a server listed in an earlier life', () => {
     expect(offer()).toEqual(past);
   });
 
-  test('spares whoever needs only its tools the wait for it', async () => {
+  test('let offered() resolve before the server is connected', async () => {
     const { fleet } = start(new Memory(past));
     await fleet.servers.offered();
     expect(fleet.servers.tools.get('a')).toEqual(past);
@@ -256,7 +256,7 @@ describe('what a server listed in an earlier life', () => {
     expect(unknown.offer()).toEqual([tool('echo')]);
   });
 
-  test('gives way to what it lists itself; what is equal stays the same', async () => {
+  test('are replaced by the listed ones; equal objects are reused', async () => {
     const door = Promise.withResolvers<void>();
     const memory = new Memory(past);
     const { fleet, offer } = start(memory, stdio, () => door.promise);
@@ -273,7 +273,7 @@ describe('what a server listed in an earlier life', () => {
     expect(memory.flushes).toBe(1);
   });
 
-  test('waits for the dial when it is called', async () => {
+  test('wait for the connection when called', async () => {
     const door = Promise.withResolvers<void>();
     const { fleet } = start(new Memory(past), stdio, () => door.promise);
     await fleet.servers.listed();
@@ -288,7 +288,7 @@ describe('what a server listed in an earlier life', () => {
   test.each([
     ['fails for good', refuse('bad-config')],
     ['needs somebody to sign in', refuse('unauthorized')],
-  ])('goes if it %s', async (_, reply) => {
+  ])('are dropped if the server %s', async (_, reply) => {
     const door = Promise.withResolvers<void>();
     const { fleet, offer } = start(new Memory(past), stdio, (name) => door.promise.then(() => reply(name)));
     await fleet.servers.listed();
@@ -298,7 +298,7 @@ describe('what a server listed in an earlier life', () => {
     expect(offer()).toBeUndefined();
   });
 
-  test('goes a while after a dial that failed', async () => {
+  test('are dropped some time after a failed attempt', async () => {
     const door = Promise.withResolvers<void>();
     const { fleet, offer } = start(new Memory(past), http, async (name) => {
       await door.promise;
@@ -312,7 +312,7 @@ describe('what a server listed in an earlier life', () => {
     expect(offer()).toBeUndefined();
   });
 
-  test('comes too late if the server was quicker', async () => {
+  test('are ignored if the server has listed its tools before', async () => {
     const slow = Promise.withResolvers<void>();
     const { fleet, offer } = start(new Memory(past, slow.promise), stdio, come);
     await fleet.servers.settled();
@@ -322,7 +322,7 @@ describe('what a server listed in an earlier life', () => {
     expect(fleet.servers.isVerified('a')).toBe(true);
   });
 
-  test('does not take the place of what it listed in this life, however late it comes', async () => {
+  test('never replace listed tools, however late they are read', async () => {
     const slow = Promise.withResolvers<void>();
     const { fleet, offer } = start(new Memory(past, slow.promise), stdio, come);
     await fleet.servers.settled();
@@ -333,7 +333,7 @@ describe('what a server listed in an earlier life', () => {
     expect(offer()).toEqual([tool('echo')]);
   });
 
-  test('is only remembered if it is whole', async () => {
+  test('are stored only if the list is complete', async () => {
     const memory = new Memory(undefined);
     const { fleet } = start(memory, stdio, come);
     fleet.lists = async () => {
@@ -345,7 +345,7 @@ describe('what a server listed in an earlier life', () => {
     expect(memory.remembered).toEqual([]);
   });
 
-  test('is asked for once, and by a key that tells nothing', async () => {
+  test('are read once, by a hashed key', async () => {
     const memory = new Memory(past);
     const secret: ServerEntry = { command: 'x', env: { TOKEN: 'hunter2' } };
     const { fleet } = start(memory, secret, come);
@@ -366,7 +366,7 @@ describe('what a server listed in an earlier life', () => {
     ['a certificate', remote({ tls: { cert: 'a' } }), remote({ tls: { cert: 'b' } })],
     ['a token', ide('alice'), ide('bob')],
     ['an environment', { command: 'x', env: { TOKEN: 'alice' } }, { command: 'x', env: { TOKEN: 'bob' } }],
-  ])('is told to nobody who comes with other credentials: %s', (_, alice, bob) => {
+  ])('are not used with other credentials: %s', (_, alice, bob) => {
     const keyOf = (entry: ServerEntry) => {
       const memory = new Memory(past);
       start(memory, entry);
@@ -378,7 +378,7 @@ describe('what a server listed in an earlier life', () => {
     expect(keyOf({ ...reversed, timeout: 5_000 })).toBe(keyOf(alice));
   });
 
-  test('is the same in whatever order its environment is written', () => {
+  test('do not depend on the order of environment variables', () => {
     const keys = [
       { A: '1', B: '2' },
       { B: '2', A: '1' },
@@ -390,7 +390,7 @@ describe('what a server listed in an earlier life', () => {
     expect(keys[0]).toBe(keys[1]);
   });
 
-  test('is not shown of one that waits to be asked for, nor kept of one in the program', async () => {
+  test('are not offered for an idle server, nor stored for an in-process one', async () => {
     const memory = new Memory(past);
     const { fleet, offer } = start(memory, { ...stdio, start: 'on-demand' } as ServerEntry);
     await fleet.servers.listed();
@@ -402,7 +402,7 @@ describe('what a server listed in an earlier life', () => {
   });
 });
 
-describe('tools an entry leaves out', () => {
+describe('tools that an entry excludes', () => {
   const entry: ServerEntry = {
     ...http,
     includeTools: ['get_*', 'lost'],
@@ -410,7 +410,7 @@ describe('tools an entry leaves out', () => {
   } as never;
   const listed = [tool('get_a'), tool('get_secret'), tool('put_a')];
 
-  test('are not offered, also before the server has come, and names without a tool are told once', async () => {
+  test('are not offered, also from the cache, and unmatched patterns are reported once', async () => {
     const warnings: string[] = [];
     const onWarning = (_: string, message: string) => void warnings.push(message);
     const door = Promise.withResolvers<void>();
@@ -449,7 +449,7 @@ describe('tools an entry leaves out', () => {
   test.each([
     ['of a server on the network', { ...http, includeTools: 'x' }],
     ['of a server in the program', { type: 'sdk', name: 'a', excludeTools: [7] }],
-  ])('in words nobody can read, %s, leave out the server', async (_, bad) => {
+  ])('with an invalid filter %s, the server fails', async (_, bad) => {
     const fleet = new Fleet();
     fleet.servers.add({ a: bad as never }, 'dynamic');
     await fleet.servers.settled();

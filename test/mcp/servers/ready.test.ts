@@ -8,7 +8,7 @@ const required = { ...http, required: true } as ServerEntry;
 const onDemand = { ...http, start: 'on-demand' } as ServerEntry;
 
 describe('being ready', () => {
-  test('is having come or failed; a server that failed is no reason to fail', async () => {
+  test('resolves when every server is connected or has failed', async () => {
     const fleet = new Fleet();
     const door = gate();
     fleet.set('slow', () => door.pass());
@@ -30,7 +30,7 @@ describe('being ready', () => {
     ]);
   });
 
-  test('does not wait for retries of what has failed', async () => {
+  test('does not wait for retries of failed servers', async () => {
     const fleet = new Fleet();
     fleet.set('bad', refuse('unreachable'));
     fleet.servers.add({ bad: http }, 'dynamic');
@@ -41,7 +41,7 @@ describe('being ready', () => {
     await fleet.servers.ready();
   });
 
-  test('is refused for every required server that is missing, with its reason', async () => {
+  test('rejects with every required server that is not connected, and the reason', async () => {
     const fleet = new Fleet();
     for (const name of ['a', 'b', 'c']) fleet.set(name, refuse('unreachable'));
     fleet.set('c', refuse('unauthorized'));
@@ -56,7 +56,7 @@ describe('being ready', () => {
     });
   });
 
-  test('waits for those that are named and no others, and asks for those that wait', async () => {
+  test('waits for the named servers only, and connects idle ones', async () => {
     const fleet = new Fleet();
     fleet.set('hung', hang);
     fleet.set('needed', refuse('unreachable'));
@@ -71,7 +71,7 @@ describe('being ready', () => {
     await expect(fleet.servers.ready({ servers: ['later'] })).rejects.toMatchObject({ code: 'disabled' });
   });
 
-  test('has an end: what is named and not there by then is told', async () => {
+  test('rejects at the deadline with the named servers that are not connected', async () => {
     const fleet = new Fleet();
     fleet.set('hung', hang);
     fleet.servers.add({ hung: http }, 'dynamic');
@@ -82,7 +82,7 @@ describe('being ready', () => {
     });
   });
 
-  test('is given up as the signal says', async () => {
+  test('rejects when the signal aborts', async () => {
     const fleet = new Fleet();
     fleet.set('hung', hang);
     fleet.servers.add({ hung: http }, 'dynamic');
@@ -93,7 +93,7 @@ describe('being ready', () => {
   });
 });
 
-test('the start is told as it goes on: who has come or failed, and who is waited for', async () => {
+test('the progress of the start reports settled and pending servers', async () => {
   const told: StartProgress[] = [];
   const fleet = new Fleet({ onProgress: (progress) => told.push(progress) });
   const door = gate();

@@ -16,7 +16,7 @@ async function one(entry = http, options = {}) {
 }
 
 describe('a connection', () => {
-  test('is made anew after three terminal failures in a row, not before (R181)', async () => {
+  test('is replaced after three terminal failures in a row, not before (R181)', async () => {
     const { fleet, target, clock } = await one();
     const first = fleet.now('a');
     for (const failure of [terminal(), terminal()]) target.report(first, failure);
@@ -36,14 +36,14 @@ describe('a connection', () => {
     ['a call that took too long', new HostError('timeout', 'a', 'slow')],
     ['a call that was taken back', new AbortError('stop')],
     ['a tool that is forbidden', new HostError('unauthorized', 'a', 'x', { cause: { status: 403 } })],
-  ])('is not blamed for %s: the count begins anew', async (_, outcome) => {
+  ])('resets its failure count after %s', async (_, outcome) => {
     const { fleet, target } = await one();
     const first = fleet.now('a');
     for (const it of [terminal(), terminal(), outcome, terminal(), terminal()]) target.report(first, it);
     expect(fleet.state('a')).toMatchObject({ state: 'connected' });
   });
 
-  test('that is gone already is not counted against the one there is', async () => {
+  test('that was replaced does not count against the current one', async () => {
     const { fleet, target, clock } = await one();
     const first = fleet.now('a');
     first.die();
@@ -54,7 +54,7 @@ describe('a connection', () => {
     expect([first.pings, fleet.now('a').pings]).toEqual([0, 1]);
   });
 
-  test('whose session is not known any more is made anew at once', async () => {
+  test('whose session is lost is replaced at once', async () => {
     const { fleet, target, clock } = await one();
     target.report(fleet.now('a'), terminal('session-lost'));
     await clock.advance(0);
@@ -62,7 +62,7 @@ describe('a connection', () => {
     expect(fleet.state('a')).toMatchObject({ state: 'connected' });
   });
 
-  test('that refuses our credentials in the middle needs authorization; nothing is tried until somebody says so', async () => {
+  test('that starts to refuse credentials needs authorization and is not retried', async () => {
     const { fleet, target, clock } = await one();
     target.report(fleet.now('a'), new HostError('unauthorized', 'a', 'it refused our token'));
     await clock.advance(1_000_000);
@@ -77,7 +77,7 @@ describe('a connection', () => {
     expect(await fleet.servers.reconnect('a')).toMatchObject({ kind: 'connected' });
   });
 
-  test('that answers no sign of life three times is found dead though nobody called', async () => {
+  test('that misses three health checks is lost', async () => {
     const { fleet, clock } = await one();
     fleet.now('a').answer = () => Promise.reject(terminal());
     await clock.advance(31_999);
@@ -88,7 +88,7 @@ describe('a connection', () => {
     expect(fleet.state('a')).toMatchObject({ state: 'connected' });
   });
 
-  test('that works on a call and cannot answer meanwhile is left in peace for minutes', async () => {
+  test('with a pending call may miss health checks for minutes', async () => {
     const { fleet, clock } = await one();
     const first = fleet.now('a');
     first.answer = () => new Promise(() => {});
@@ -99,7 +99,7 @@ describe('a connection', () => {
     expect(first.isClosed).toBe(true);
   });
 
-  test('that says anything at all lives, also if it does not answer the question', async () => {
+  test('that sends any message is alive', async () => {
     const { fleet, clock } = await one();
     const first = fleet.now('a');
     first.answer = () => new Promise(() => {});
@@ -110,7 +110,7 @@ describe('a connection', () => {
     expect(first.isClosed).toBe(false);
   });
 
-  test('that refuses the question by a status of its own lives', async () => {
+  test('that answers a health check with an error status is alive', async () => {
     const { fleet, clock } = await one();
     const first = fleet.now('a');
     first.answer = () => Promise.reject(new HostError('unreachable', 'a', 'it failed (HTTP 501)'));
@@ -118,7 +118,7 @@ describe('a connection', () => {
     expect(first.isClosed).toBe(false);
   });
 
-  test('that let a call time out and then gives no sign of life is not at work', async () => {
+  test('that let a call time out and misses health checks is not considered busy', async () => {
     const { fleet, target, clock } = await one();
     const first = fleet.now('a');
     first.answer = () => new Promise(() => {});
@@ -128,7 +128,7 @@ describe('a connection', () => {
     expect(first.isClosed).toBe(true);
   });
 
-  test('that is over before a call was sent is made anew at once, without a second and third failure', async () => {
+  test('that is closed before a call was sent is replaced at once', async () => {
     const { fleet, target, clock } = await one();
     const first = fleet.now('a');
     target.report(first, new HostError('closed', 'a', 'gone', { isTerminal: true, hasRun: 'no' }));
@@ -137,7 +137,7 @@ describe('a connection', () => {
     expect(fleet.state('a')).toMatchObject({ state: 'connected' });
   });
 
-  test('that hangs when asked is found dead too, and said to be silent', async () => {
+  test('whose health checks hang is lost, and the reason says so', async () => {
     const { fleet, clock } = await one();
     fleet.now('a').answer = () => new Promise(() => {});
     fleet.set('a', hang);
@@ -152,14 +152,14 @@ describe('a connection', () => {
     });
   });
 
-  test('that is in trouble is asked soon', async () => {
+  test('with a transport error is checked soon', async () => {
     const { fleet, clock } = await one();
     fleet.now('a').trouble.emit();
     await clock.advance(100);
     expect(fleet.now('a').pings).toBe(1);
   });
 
-  test('to a process is not asked for signs of life: its end is heard', async () => {
+  test('to a process has no health checks', async () => {
     const { fleet, clock } = await one(stdio);
     fleet.now('a').trouble.emit();
     await clock.advance(100_000);
@@ -167,7 +167,7 @@ describe('a connection', () => {
   });
 });
 
-test('a server that asked for a pause is not hurried by calls, which are told how long it is', async () => {
+test('a server that sent Retry-After is not reconnected early by calls', async () => {
   const { fleet, target, clock } = await one();
   fleet.set('a', refuse('unreachable', { retryAfterMs: 20_000 }));
   fleet.now('a').die();
@@ -181,7 +181,7 @@ test('a server that asked for a pause is not hurried by calls, which are told ho
   expect(fleet.timesOf('a').length).toBeGreaterThan(dials);
 });
 
-test('a crashed process is started again, and its last words are kept', async () => {
+test('a crashed process is restarted, and its last stderr lines are kept', async () => {
   const { fleet, clock } = await one(stdio);
   fleet.now('a').die();
   expect(fleet.state('a')).toMatchObject({
@@ -194,7 +194,7 @@ test('a crashed process is started again, and its last words are kept', async ()
   expect(fleet.state('a')).toMatchObject({ state: 'connected' });
 });
 
-test('waits between dials double up to the ceiling', async () => {
+test('retry delays double up to the maximum', async () => {
   const fleet = new Fleet();
   fleet.set('a', refuse('unreachable'));
   fleet.servers.add({ a: http }, 'dynamic');
@@ -215,7 +215,7 @@ test.each([
     refuse('spawn-failed', { cause: { code: 'ENOENT' } }),
     'reconnect the server to try again',
   ],
-])('%s is given up, and said so', async (_, reply, words) => {
+])('%s is not retried, and the status says so', async (_, reply, words) => {
   const fleet = new Fleet();
   fleet.set('a', reply);
   fleet.servers.add({ a: stdio }, 'dynamic');
@@ -226,7 +226,7 @@ test.each([
   await expect(fleet.servers.target('a')?.connect()).rejects.toThrow(words);
 });
 
-test('a process that never comes up is started more and more seldom, and at once if somebody calls', async () => {
+test('a process that never starts is retried rarely, and at once for a call', async () => {
   const fleet = new Fleet();
   fleet.set('a', refuse('spawn-failed'));
   fleet.servers.add({ a: stdio }, 'dynamic');
@@ -257,7 +257,7 @@ test.each([['while it is listed'], ['together with the list']])(
   },
 );
 
-test('an entry that is none is told of when it is dialled, and never dialled', async () => {
+test('an invalid entry fails without being connected', async () => {
   const fleet = new Fleet();
   fleet.servers.add({ a: { command: 7 } as never, b: null as never, c: http }, 'dynamic');
   await fleet.clock.advance(100_000);
@@ -269,7 +269,7 @@ test('an entry that is none is told of when it is dialled, and never dialled', a
   expect(fleet.state('b')).toMatchObject({ state: 'failed', attempt: 1, cause: { code: 'bad-config' } });
 });
 
-test('a server in the program that does not come is not tried again', async () => {
+test('an in-process server that fails is not retried', async () => {
   const fleet = new Fleet();
   fleet.set('a', refuse('unreachable'));
   fleet.servers.add({ a: { type: 'sdk', name: 'a' } }, 'sdk');
@@ -278,7 +278,7 @@ test('a server in the program that does not come is not tried again', async () =
   expect(fleet.state('a')).not.toHaveProperty('nextRetryAt');
 });
 
-test('a server that does not list its tools in time is refused, and its connection closed', async () => {
+test('a server that does not list its tools in time fails, and its connection is closed', async () => {
   const fleet = new Fleet();
   fleet.lists = (signal) =>
     new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
@@ -291,7 +291,7 @@ test('a server that does not list its tools in time is refused, and its connecti
   expect(fleet.now('a').isClosed).toBe(true);
 });
 
-test('a process that comes and goes is not started faster and faster', async () => {
+test('a flapping process is restarted at growing intervals', async () => {
   const { fleet, target, clock } = await one(stdio);
   for (let life = 0; life < 8; life++) {
     await clock.advance(300_000);
@@ -311,7 +311,7 @@ test('a process that comes and goes is not started faster and faster', async () 
   await expect(target.connect()).rejects.toThrow(/keep failing shortly.* retrying in \d+ s/);
 });
 
-test('servers of one name that several sub-agents start share their limit', async () => {
+test('servers of one name in several sub-agents share a rate limit', async () => {
   const dialLimits = new SharedConnectLimits(new FakeClock());
   const fleets = Array.from({ length: 12 }, () => new Fleet({ connectLimits: dialLimits }));
   for (const fleet of fleets) {
@@ -323,7 +323,7 @@ test('servers of one name that several sub-agents start share their limit', asyn
   await Promise.all(fleets.map((fleet) => fleet[Symbol.asyncDispose]()));
 });
 
-test('turns hurry servers on the network at most once every 10 s', async () => {
+test('retryFailed() retries remote servers at most once every 10 s', async () => {
   const fleet = new Fleet();
   fleet.set('a', refuse('unreachable'));
   fleet.servers.add({ a: http }, 'dynamic');
@@ -340,8 +340,8 @@ test('turns hurry servers on the network at most once every 10 s', async () => {
   expect(fleet.dials.length - before).toBe(2);
 });
 
-describe('when one server is back', () => {
-  test('others that wait are dialled at once, but not again and again', async () => {
+describe('when one server has reconnected', () => {
+  test('other failed servers are retried at once, but not repeatedly', async () => {
     const fleet = new Fleet();
     const names = ['a', 'b', 'c', 'd'];
     for (const name of names) fleet.set(name, refuse('unreachable'));
@@ -364,7 +364,7 @@ describe('when one server is back', () => {
     expect(fleet.timesOf('d')).toHaveLength(dials);
   });
 
-  test('processes of this machine are not concerned', async () => {
+  test('local processes are not retried early', async () => {
     const fleet = new Fleet();
     fleet.set('p', refuse('spawn-failed'));
     fleet.servers.add({ a: http, p: stdio }, 'dynamic');
@@ -376,7 +376,7 @@ describe('when one server is back', () => {
   });
 });
 
-test('after a sleep those that wait are dialled at once, those that are connected asked', async () => {
+test('after a suspend failed servers are retried and connected ones are checked', async () => {
   const fleet = new Fleet();
   fleet.set('b', refuse('unreachable', { retryAfterMs: 100_000 }));
   fleet.servers.add({ a: http, b: http }, 'dynamic');
@@ -389,7 +389,7 @@ test('after a sleep those that wait are dialled at once, those that are connecte
   expect(fleet.now('a').pings).toBe(1);
 });
 
-test('two hundred servers that lose the network together come back twenty at a time', async () => {
+test('two hundred servers that lose the network reconnect twenty at a time', async () => {
   let dialling = 0;
   let most = 0;
   const fleet = new Fleet({ random: Math.random });
@@ -409,7 +409,7 @@ test('two hundred servers that lose the network together come back twenty at a t
 });
 
 describe('what a server offers', () => {
-  test('stays for five seconds after it was lost: a quick restart does not shake the pool', async () => {
+  test('stays for five seconds after a lost connection', async () => {
     const { fleet, clock } = await one();
     fleet.now('a').die();
     await clock.advance(250);
@@ -431,13 +431,13 @@ describe('what a server offers', () => {
       (fleet: Fleet) =>
         fleet.servers.target('a')?.report(fleet.now('a'), new HostError('unauthorized', 'a', 'x')),
     ],
-  ])('goes at once if it is %s', async (_, end) => {
+  ])('is dropped at once if it is %s', async (_, end) => {
     const { fleet } = await one();
     end(fleet);
     expect([...fleet.servers.tools.keys()]).toEqual([]);
   });
 
-  test('is listed once for a burst of changes, and what cannot be offered is told once', async () => {
+  test('is listed once per burst of changes, and invalid tools are reported once', async () => {
     const warnings: string[] = [];
     const onWarning = (key: string, message: string) => void warnings.push(`${key}: ${message}`);
     const { fleet, clock } = await one(http, { onWarning });

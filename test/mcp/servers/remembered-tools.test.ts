@@ -10,8 +10,8 @@ import { reuseUnchanged } from '../../../src/mcp/servers/offered-tools.ts';
 import { Servers } from '../../../src/mcp/servers/servers.ts';
 import { everything, testWorld } from '../support/servers.ts';
 
-describe('known from before', () => {
-  test('the tools of a real server are there before it is, the second time', async () => {
+describe('tools from the cache', () => {
+  test('the tools of a real server are offered before it is connected, the second time', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'known-'));
     try {
       const entry = { ...everything, env: { TOKEN: 'hunter2' } } as ServerEntry;
@@ -47,7 +47,7 @@ describe('known from before', () => {
 describe('keep same', () => {
   const tool = (name: string, description = 'x') => ({ name, description, inputSchema: { type: 'object' } });
 
-  test('a list of equals is the list there was', () => {
+  test('a list of equal objects is the same list', () => {
     const before = [tool('a'), tool('b')];
     expect(reuseUnchanged(before, [tool('a'), tool('b')])).toBe(before);
     const turned = { inputSchema: { type: 'object' }, description: 'x', name: 'a' };
@@ -59,7 +59,7 @@ describe('keep same', () => {
     ['new', [tool('a'), tool('b'), tool('c')], [true, true, false]],
     ['gone', [tool('b')], [true]],
     ['in another order', [tool('b'), tool('a')], [true, true]],
-  ])('one that is %s makes another list of the same objects', (_, after, same) => {
+  ])('a list with an object %s reuses the other objects', (_, after, same) => {
     const before = [tool('a'), tool('b')];
     const kept = reuseUnchanged(before, after);
     expect(kept).not.toBe(before);
@@ -67,7 +67,7 @@ describe('keep same', () => {
     expect(kept.map((it) => before.includes(it))).toEqual(same);
   });
 
-  test('names of prototypes are names', () => {
+  test('names of prototype members are ordinary names', () => {
     const before = [tool('__proto__'), tool('constructor')];
     expect(reuseUnchanged(before, [tool('__proto__'), tool('constructor')])).toBe(before);
   });

@@ -26,13 +26,13 @@ describe('retry', () => {
     [6, 16_000],
     [7, 30_000],
     [2_000, 30_000],
-  ])('after %i failures the wait is at most %i ms, and at least a quarter of that', (failures, longest) => {
+  ])('after %i failures the delay is at most %i ms, and at least a quarter of that', (failures, longest) => {
     expect(retryDelay(failed(failures), 0, RETRY)).toBe(longest / 4);
     expect(retryDelay(failed(failures), 0.5, RETRY)).toBe(longest / 2);
     expect(retryDelay(failed(failures), 0.9999, RETRY)).toBeLessThanOrEqual(longest);
   });
 
-  test('waits are never negative, endless or beyond the ceiling of a storm', () => {
+  test('delays are never negative, infinite or above the maximum for flapping servers', () => {
     const past = fc.record({
       hasConnected: fc.boolean(),
       failures: fc.nat(5_000),

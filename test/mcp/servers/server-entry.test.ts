@@ -22,14 +22,14 @@ test.each([
   expect(sdkEntry('key', config, manifest)).toEqual({ type: 'sdk', name: 'key', ...more });
 });
 
-test('the key is the name, whatever the entry calls itself', () => {
+test('the key is the name, not the name in the entry', () => {
   expect(readEntry('key', { type: 'sdk', name: 'other', instance: {} })).toEqual({
     type: 'sdk',
     name: 'key',
   });
 });
 
-test('an entry of another kind stays as it is; what is none is refused by its key', () => {
+test('an external entry is unchanged; an invalid one is refused with its key', () => {
   const entry = { type: 'http', url: 'http://x/', extra: 1 };
   expect(readEntry('k', entry)).toBe(entry);
   for (const odd of [null, 7, [], {}, { command: '' }, { type: 'wsx' }]) {

@@ -139,7 +139,7 @@ describe('state', () => {
     expect(unavailableReason({ ...failed, nextRetryAt: 3_500 }, 500)).not.toHaveProperty('retryAfterMs');
   });
 
-  test('what is known of a server goes along with it', () => {
+  test('a state keeps the facts of the previous one', () => {
     const failed = stateAfter('requested', 'connect-started', 'connect-succeeded', 'lost');
     expect(failed).toMatchObject({ era: 'legacy', stderr: ['y'], cause: later, attempt: 0, since: 4 });
     const again = [EVENTS['retry-due'], EVENTS['connect-started']].reduce(
@@ -152,7 +152,7 @@ describe('state', () => {
     expect(back).not.toHaveProperty('cause');
   });
 
-  test('calls repair the first loss at once, and then wait for the backoff, but not longer than its ceiling', () => {
+  test('calls reconnect the first loss at once, and later wait for the backoff up to its maximum', () => {
     const redialled = [
       EVENTS.requested,
       EVENTS['connect-started'],
@@ -168,7 +168,7 @@ describe('state', () => {
     expect(next(seldom, EVENTS.requested, at(200 + RETRY.ceilingMs))).toMatchObject({ kind: 'pending' });
   });
 
-  test('the server’s own word when to come again is a lower bound', () => {
+  test('Retry-After is a lower bound for the delay', () => {
     const patient: ConnectFailure = { ...later, retryAfterMs: 7_000 };
     const refused = next(
       STATES.connecting,
@@ -181,7 +181,7 @@ describe('state', () => {
     expect(next(refused, EVENTS['retry-requested'], at(7_100))).toMatchObject({ kind: 'pending' });
   });
 
-  test('a lost session is made anew at once, the second time with a wait', () => {
+  test('a lost session is replaced at once, the second time with a delay', () => {
     const gone: ServerEvent = {
       kind: 'connection-lost',
       failure: { code: 'session-lost', message: 'who?', detail: 'who?', retry: 'at-once' },
@@ -229,7 +229,7 @@ describe('state', () => {
     expect(dials(state, { ...later, retry }, moment)).toBe(expected);
   });
 
-  test('one that keeps coming and going is left alone for a growing pause, by everybody but a person', () => {
+  test('a flapping server is retried at growing intervals, except on an explicit reconnect', () => {
     let [state, now] = [STATES.connected as ServerState, 1_000];
     const pauses: number[] = [];
     for (let life = 0; life < 12; life++) {
@@ -252,7 +252,7 @@ describe('state', () => {
     });
   });
 
-  test('whatever happens, in whatever order, a state is one that makes sense', () => {
+  test('every sequence of events leads to a valid state', () => {
     const events = fc.array(
       fc.record({
         event: fc.constantFrom(...Object.values(EVENTS)),
@@ -328,7 +328,7 @@ describe('failure', () => {
     [new HostError('unauthorized', 's', 'x', { cause: status(403) }), false],
     [new HostError('unreachable', 's', 'x'), false],
     [new Error('401'), false],
-  ])('one thing that is forbidden says nothing of the rest: %s', (failure, expected) => {
+  ])('a 403 is not an authorization failure of the server: %s', (failure, expected) => {
     expect(isUnauthorized(failure)).toBe(expected);
   });
 });

@@ -114,11 +114,11 @@ const CASES: [string, ServerState, object, object | undefined][] = [
   ],
 ];
 
-test.each(CASES)('%s: what people are told', (_, state, status, why) => {
+test.each(CASES)('%s: the reason in messages', (_, state, status, why) => {
   expect(statusOf(state)).toEqual(status);
   expect(unavailableReason(state, 1_000)).toEqual(why);
 });
 
-test('what a process says now stands before what it said', () => {
+test('current stderr takes precedence over the stored lines', () => {
   expect(statusOf(CASES[7]?.[1] as ServerState, ['now']).stderr).toEqual(['now']);
 });

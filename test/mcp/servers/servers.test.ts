@@ -55,7 +55,7 @@ async function call(target: CallTarget | undefined, tool: string): Promise<strin
 
 const pidOf = async (target: CallTarget | undefined) => Number(/\d+/.exec(await call(target, 'pid'))?.[0]);
 
-test('a process that crashes in a call is there for the next one, and ends with all', async () => {
+test('a process that crashes in a call is restarted for the next one', async () => {
   const { servers, seen } = heal({ fix: fixture() });
   const target = servers.target('fix');
   const first = await pidOf(target);
@@ -75,7 +75,7 @@ test('a process that crashes in a call is there for the next one, and ends with 
   expect(isAlive(second)).toBe(false);
 });
 
-test('a process that is killed while nobody calls is started again', async () => {
+test('a process that is killed while idle is restarted', async () => {
   const { servers, until } = heal({ fix: fixture() });
   const first = await pidOf(servers.target('fix'));
   process.kill(first, 'SIGKILL');
@@ -85,7 +85,7 @@ test('a process that is killed while nobody calls is started again', async () =>
   expect(await pidOf(servers.target('fix'))).not.toBe(first);
 });
 
-test('a command that is not there is dialled once', async () => {
+test('a missing command is tried once', async () => {
   const { servers } = heal({ gone: { command: '/nowhere/server' } });
   await servers.ready();
   expect(servers.all.get('gone')?.status).toMatchObject({
@@ -96,7 +96,7 @@ test('a command that is not there is dialled once', async () => {
   expect(servers.all.get('gone')?.status).not.toHaveProperty('nextRetryAt');
 });
 
-test('a process that ends with a reason of its own is reported after its first start', async () => {
+test('a process that exits with a reason is reported after its first start', async () => {
   const starts: string[] = [];
   const code = 'console.error("WEATHER_API_KEY is not set"); process.exit(1)';
   const servers = new Servers(testWorld({ onStderr: (_, line) => starts.push(line) }), {
@@ -112,7 +112,7 @@ test('a process that ends with a reason of its own is reported after its first s
   expect(starts).toEqual(['WEATHER_API_KEY is not set']);
 });
 
-test('a process that ends of the probe with a misleading reason is connected by the next retry', async () => {
+test('a process that crashes on the probe with a misleading reason is connected by the next retry', async () => {
   const { args = [], command } = rawServer(`(message, send, greet) => {
     if (message.method === 'server/discover') process.exit(1);
     if (message.method === 'initialize') greet(message);
@@ -125,7 +125,7 @@ test('a process that ends of the probe with a misleading reason is connected by 
   expect(seen).toContain('odd failed');
 });
 
-test('an http server that goes away is found dead though nobody calls, and comes back by itself', async () => {
+test('an HTTP server that disappears is detected while idle, and reconnects', async () => {
   await using web = await smallHttpServer();
   const { servers, until } = heal({ web: web.entry }, { heartbeatMs: 40 });
   await servers.ready({ servers: ['web'] });
@@ -137,7 +137,7 @@ test('an http server that goes away is found dead though nobody calls, and comes
   expect(await call(servers.target('web'), 'echo')).toContain('hello');
 });
 
-test('a session the server has forgotten is made anew', async () => {
+test('a lost session is replaced', async () => {
   await using web = await smallHttpServer();
   const { servers } = heal({ web: web.entry }, { heartbeatMs: 0 });
   expect(await call(servers.target('web'), 'echo')).toContain('hello');
@@ -147,7 +147,7 @@ test('a session the server has forgotten is made anew', async () => {
   expect(web.inits()).toBe(2);
 });
 
-test('one that hangs among thirty holds up no other for long, and nothing of it is left', async () => {
+test('one that hangs among thirty does not delay the others, and no process stays behind', async () => {
   const open = new Set<object>();
   const silent = createServer((socket) => {
     open.add(socket);
