@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { nearest } from '../../base/text/nearest.ts';
 import type { WritableScope } from '../../config/write/write-servers.ts';
 
@@ -28,6 +28,13 @@ export const scopeName = oneOf(SCOPE_NAMES, {
   team: 'project',
   private: 'local',
 });
+
+/** The flag `--scope` of commands that write an entry. */
+export function scopeOption(standard: WritableScope): Option {
+  return new Option('-s, --scope <scope>', 'where to write: local, project or user')
+    .argParser(scopeName)
+    .default(standard);
+}
 
 /** Collects the values of a flag that may be repeated. */
 export function collect(value: string, before: unknown): string[] {

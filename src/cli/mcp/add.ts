@@ -17,7 +17,7 @@ import { homeLabel } from '../../config/sources/config-paths.ts';
 import { validateServerName } from '../../config/sources/validate-entry.ts';
 import { pathOfScope, type WritableScope, writeServer } from '../../config/write/write-servers.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
-import { addJsonFlag, collect, formatOf, type McpFormat, scopeName } from '../flags/flag-values.ts';
+import { addJsonFlag, collect, formatOf, type McpFormat, scopeOption } from '../flags/flag-values.ts';
 import { milliseconds } from '../flags/server-flags.ts';
 import { CommandFailed, ExitCode, UsageError } from '../output/failure.ts';
 import { line } from '../terminal/render.ts';
@@ -89,11 +89,7 @@ export function defineAdd(command: Command): void {
     .argument('<name>', 'the name of the server')
     .argument('<commandOrUrl>', 'the command or the URL')
     .argument('[args...]', 'arguments of the command')
-    .addOption(
-      new Option('-s, --scope <scope>', 'where to write it: local, project or user')
-        .argParser(scopeName)
-        .default('local'),
-    )
+    .addOption(scopeOption('local'))
     .addOption(
       new Option('-t, --transport <transport>', 'the transport: stdio, http, sse or ws').argParser(
         transportName,
@@ -167,11 +163,7 @@ export function defineAddJson(command: Command): void {
   addJsonFlag(command)
     .argument('<name>', 'the name of the server')
     .argument('<json>', 'the entry; - for stdin')
-    .addOption(
-      new Option('-s, --scope <scope>', 'where to write it: local, project or user')
-        .argParser(scopeName)
-        .default('local'),
-    )
+    .addOption(scopeOption('local'))
     .option('--force', 'replace an existing entry; write secrets to a project file')
     .addHelpText('after', ADD_JSON_HELP)
     .action(async (name: string, json: string, values: AddJsonValues) => {

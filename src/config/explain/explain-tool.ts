@@ -7,18 +7,10 @@ import { guessToolName, mcpToolName, writtenToolName } from '../../protocol/tool
 import type { Configuration } from '../configuration.ts';
 import type { ConfiguredServer } from '../model.ts';
 import { type CallFacts, explainPermission } from './explain-permission.ts';
-import { explainServer } from './explain-server.ts';
 import { timeoutsOf } from './explain-timeout.ts';
-import {
-  formatLocation,
-  locationInSettings,
-  locationOf,
-  type PermissionExplanation,
-  type ServerExplanation,
-  type ToolExplanation,
-} from './explanation.ts';
+import { formatLocation, locationInSettings, locationOf, type ToolExplanation } from './explanation.ts';
 import { type LiveTool, resolveTool, similarNames } from './resolve-tool.ts';
-import type { Observed } from './server-record.ts';
+import { formatAnswer, isUsable, type Observed, type ServerRecord, serverRecord } from './server-record.ts';
 
 /** What the contacted servers list. */
 export type LiveTools = {
@@ -72,18 +64,16 @@ export function explainTool(
     ...(found?.isNew && { isNew: true }),
   };
   if (ref.server === undefined) return withoutServer(configuration, name, facts, live);
-  const server = configuration.merged.servers.find((it) => it.name === ref.server) as ConfiguredServer;
-  const its = explainServer(configuration, server.name, observed);
+  const record = serverRecord(configuration, ref.server, observed);
+  const server = record.server as ConfiguredServer;
   const permission = explainPermission(configuration, ref.name, facts);
-  const listed = offeredOf(configuration, server, ref, { its, found: found !== undefined, live });
-  const offered = (listed.is && removedBy(configuration, ref, rules)) || listed;
-  const isKnown = !offered.isAbsent;
-  const { is, says } = offered;
+  const listed = offeringOf(configuration, record, ref, { isListed: found !== undefined, live });
+  const { is, says, isAbsent, ...offering } = (listed.is && removedBy(configuration, ref, rules)) || listed;
   return {
     kind: 'tool',
     name,
-    answer: answerOf(ref.name, offered, permission),
-    status: !isKnown ? 'unknown' : is && permission.decision !== 'deny' ? 'usable' : 'unusable',
+    answer: offering.why === undefined ? permission.answer : `${ref.name} is not offered: ${offering.why}`,
+    status: isAbsent ? 'unknown' : is && permission.decision !== 'deny' ? 'usable' : 'unusable',
     server: server.name,
     tool: ref.tool ?? '',
     pooledName: ref.name,
@@ -91,66 +81,68 @@ export function explainTool(
     offered: { is, says },
     ...(found && { deferred: found.deferred, tokens: found.tokens }),
     ...(found?.changed !== undefined && { changed: found.changed }),
-    connection: its.connection,
+    connection: record.connection,
     permission,
     timeouts: server.entry ? timeoutsOf(server, configuration, ref.tool) : [],
-    next: nextOf(offered, permission, { its, server, suggestion: isKnown ? undefined : live?.suggestion }),
+    next: offering.next ?? permission.next,
   };
 }
 
-type Offered = ToolExplanation['offered'] & {
+type Offering = ToolExplanation['offered'] & {
   /** The server was contacted and does not list the tool. */
   readonly isAbsent?: boolean;
-  /** The location of the list that excludes it. */
-  readonly choice?: string;
-  /** A deny rule removes it; the explanation of its permission names the rule. */
-  readonly isDenied?: boolean;
-  /** Discovery dropped it. */
-  readonly isDropped?: boolean;
-  /** Why its server cannot be used. */
+  /** Why it is not offered, unless the explanation of its permission says so. */
   readonly why?: string;
+  /** What to do, unless the explanation of its permission says so. */
+  readonly next?: readonly string[];
 };
 
 /** A deny rule for the whole tool removes it from the tools that are offered to models. */
-function removedBy({ settings }: Configuration, ref: ToolRef, rules: readonly Rule[]): Offered | undefined {
+function removedBy({ settings }: Configuration, ref: ToolRef, rules: readonly Rule[]): Offering | undefined {
   const rule = removingRule([...settings.rules, ...rules], ref);
-  return rule && { is: false, says: `deny rule "${ruleText(rule)}" removes it`, isDenied: true };
+  return rule && { is: false, says: `deny rule "${ruleText(rule)}" removes it` };
 }
 
-function offeredOf(
+function offeringOf(
   configuration: Configuration,
-  server: ConfiguredServer,
+  record: ServerRecord,
   { name, tool = '' }: ToolRef,
-  { its, found, live }: { its: ServerExplanation; found: boolean; live: LiveTools | undefined },
-): Offered {
+  { isListed, live }: { readonly isListed: boolean; readonly live: LiveTools | undefined },
+): Offering {
+  const server = record.server as ConfiguredServer;
+  const denied = (says: string, ...next: string[]) => ({ is: false, says, why: `${says}.`, next });
   const member = excludingMember(server, tool);
   if (member !== undefined) {
     const by = server.settled.find((it) => it.member === member);
     const at = by
       ? locationInSettings(configuration.settingsSources, by, ['serverSettings', server.name, member])
       : locationOf(server.written);
-    return {
-      is: false,
-      says: `"${member}" at ${formatLocation(at)} excludes it`,
-      choice: formatLocation(at),
-    };
+    const place = formatLocation(at);
+    return denied(`"${member}" at ${place} excludes it`, `change the list at ${place}`);
   }
-  if (its.status !== 'usable') return { is: false, says: 'its server cannot be used', why: its.answer };
-  if (live === undefined || its.connection === 'not asked') {
-    return {
-      is: true,
-      says: 'no setting excludes it; the server was not contacted to check that it lists it',
-    };
+  if (!isUsable(record)) {
+    return { is: false, says: 'its server cannot be used', why: formatAnswer(record), next: record.next };
   }
-  if (found) return { is: true, says: 'its server lists it, and no setting excludes it' };
+  if (live === undefined || record.connection === 'not asked') {
+    const says = 'no setting excludes it; the server was not contacted to check that it lists it';
+    return { is: true, says };
+  }
+  if (isListed) return { is: true, says: 'its server lists it, and no setting excludes it' };
   const dropped = live.dropped?.filter((it) => it.server === server.name) ?? [];
-  const isIt = ({ tool: it }: DroppedTool) =>
-    it !== undefined && (it === tool || mcpToolName(server.name, it) === name);
-  const own = dropped.find(isIt);
-  if (own) return { is: false, says: `its server lists it, but ${own.fault}`, isDropped: true };
+  const own = dropped.find(
+    (it) => it.tool !== undefined && (it.tool === tool || mcpToolName(server.name, it.tool) === name),
+  );
+  if (own) {
+    const report = 'report this to the server’s author: the definition of the tool is invalid';
+    return denied(`its server lists it, but ${own.fault}`, report);
+  }
   const rest = dropped.find((it) => it.tool === undefined);
   const unread = rest === undefined ? '' : ` in the part that was read: ${rest.fault}`;
-  return { is: false, says: `its server does not list it${unread}`, isAbsent: true };
+  const next =
+    live.suggestion === undefined
+      ? `to see its tools: toolplane tools -s ${shellQuote(server.name)}`
+      : `toolplane explain tool ${shellArguments(live.suggestion)}`;
+  return { ...denied(`its server does not list it${unread}`, next), isAbsent: true };
 }
 
 /** The list of the entry that excludes the tool. */
@@ -207,27 +199,4 @@ function withoutServer(
       'to see all tools: toolplane tools',
     ],
   };
-}
-
-function answerOf(name: string, offered: Offered, permission: PermissionExplanation): string {
-  if (offered.is || offered.isDenied) return permission.answer;
-  return `${name} is not offered: ${offered.why ?? `${offered.says}.`}`;
-}
-
-function nextOf(
-  offered: Offered,
-  permission: PermissionExplanation,
-  {
-    its,
-    server,
-    suggestion,
-  }: { its: ServerExplanation; server: ConfiguredServer; suggestion: string | undefined },
-): string[] {
-  if (offered.isDenied) return [...permission.next];
-  if (offered.isDropped) return ['report this to the server’s author: the definition of the tool is invalid'];
-  if (offered.choice !== undefined) return [`change the list at ${offered.choice}`];
-  if (suggestion !== undefined) return [`toolplane explain tool ${shellArguments(suggestion)}`];
-  if (its.status !== 'usable') return [...its.next];
-  if (!offered.is) return [`to see its tools: toolplane tools -s ${shellQuote(server.name)}`];
-  return [...permission.next];
 }

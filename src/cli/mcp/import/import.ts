@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { nearest } from '../../../base/text/nearest.ts';
 import type { ConfigContext } from '../../../config/config-context.ts';
 import { readConfiguration } from '../../../config/configuration.ts';
@@ -8,7 +8,7 @@ import type { ImportFile, ImportProgram } from '../../../config/import/importer.
 import { IMPORT_PROGRAMS } from '../../../config/import/programs.ts';
 import { pathLabel } from '../../../config/sources/config-paths.ts';
 import { pathOfScope, type WritableScope } from '../../../config/write/write-servers.ts';
-import { addJsonFlag, formatOf, type McpFormat, scopeName } from '../../flags/flag-values.ts';
+import { addJsonFlag, formatOf, type McpFormat, scopeOption } from '../../flags/flag-values.ts';
 import { ExitCode, UsageError } from '../../output/failure.ts';
 import { line } from '../../terminal/render.ts';
 import { inSession, type Session } from '../session.ts';
@@ -69,11 +69,7 @@ type Values = {
 export function defineImport(command: Command): void {
   addJsonFlag(command)
     .argument('[sources...]', 'the programs; default: all')
-    .addOption(
-      new Option('-s, --scope <scope>', 'where to write them: local, project or user')
-        .argParser(scopeName)
-        .default('user'),
-    )
+    .addOption(scopeOption('user'))
     .option('--all', 'import all new servers without asking')
     .option('--dry-run', 'show what --all would write, and write nothing')
     .option('--force', 'replace entries of the same name')
@@ -103,11 +99,7 @@ The same as toolplane mcp import claude-desktop, which has more options.`;
 /** `toolplane mcp add-from-claude-desktop`: the name of this command in other programs. */
 export function defineAddFromClaudeDesktop(command: Command): void {
   addJsonFlag(command)
-    .addOption(
-      new Option('-s, --scope <scope>', 'where to write them: local, project or user')
-        .argParser(scopeName)
-        .default('user'),
-    )
+    .addOption(scopeOption('user'))
     .option('--all', 'import all new servers without asking')
     .addHelpText('after', CLAUDE_DESKTOP_HELP)
     .action(async (values: { json?: true; all?: true; scope: WritableScope }) => {
