@@ -8,10 +8,10 @@ import type { Program, Sdk } from './program.ts';
 /** The packages a program can run with. */
 export type PackageName = 'official' | 'ours';
 
-/** The agents a program can drive: the real CLI, or our host as a process. */
+/** The agents that a program can use: the real CLI, or Toolplane's host as a process. */
 export type AgentName = 'cli' | 'host';
 
-/** Runs one program in a fresh world; two runs that behave alike give equal values. `host` is the executable of our host. */
+/** Runs one program in isolation; runs with the same behaviour return equal values. `host` is the executable of Toolplane's host. */
 export async function observe(
   program: Program,
   sdk: Sdk,
@@ -23,7 +23,7 @@ export async function observe(
   return normalise(await program.run(sdk, given as typeof world), world);
 }
 
-/** On the sources, which need no build. */
+/** Runs from the sources, which need no build. */
 const OWN_HOST = fileURLToPath(new URL('../bin/toolplane-agent', import.meta.url));
 
 /** The names of all programs, sorted. */
@@ -32,12 +32,12 @@ export async function programNames(): Promise<string[]> {
   return files.map((file) => file.replace(/\.ts$/, '')).toSorted();
 }
 
-/** Loads a program by its name, the file's without its extension. */
+/** Loads a program by its file name without extension. */
 export async function loadProgram(name: string): Promise<Program> {
   return await import(new URL(`./programs/${name}.ts`, import.meta.url).href);
 }
 
-/** Loads a package, or nothing when ours has no entry point yet. */
+/** Loads a package; undefined if Toolplane has no entry point. */
 export async function loadPackage(name: PackageName): Promise<Sdk | undefined> {
   if (name === 'official') return await import('@anthropic-ai/claude-agent-sdk');
   const entries = ['../src/entry/index.ts', '../dist/entry/index.js'];

@@ -1,13 +1,13 @@
 import type { UserMessage } from './program.ts';
 
-/** A prompt that is spoken while the query runs, one user message at a time. */
+/** A prompt stream to which user messages are added while the query runs. */
 export interface Conversation extends AsyncIterable<UserMessage> {
   say(text: string): void;
-  /** No more will be said: the query ends after the turn it is in. */
+  /** Ends the stream: the query ends after its current turn. */
   end(): void;
 }
 
-/** Each message is handed over when it is said, never before. */
+/** Yields each message when it is added. */
 export function converse(): Conversation {
   const said: (UserMessage | undefined)[] = [];
   let wake = Promise.withResolvers<void>();

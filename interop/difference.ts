@@ -1,6 +1,6 @@
 import { diff } from 'node:util';
 
-/** The lines in which two observations differ with some lines around them, or nothing when they are equal. */
+/** The lines in which two observations differ, with context; empty if they are equal. */
 export function difference(expected: unknown, actual: unknown): string[] {
   const entries = diff(lines(actual), lines(expected));
   const isNear = (index: number) =>

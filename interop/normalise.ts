@@ -1,6 +1,6 @@
 import type { World } from './program.ts';
 
-/** The same observation whichever run made it: what differs by run alone becomes a placeholder. */
+/** Replaces values that differ between runs by placeholders. */
 export function normalise(observation: unknown, world: World): unknown {
   const plain: unknown = JSON.parse(JSON.stringify(observation ?? null));
   return walk(plain, replacements(world));

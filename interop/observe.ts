@@ -1,7 +1,7 @@
 import { latestTexts, offeredTools, toolResults } from '../test/support/model-api/model-view.ts';
 import type { Message, World } from './program.ts';
 
-/** What a program's loop over a query saw, up to its end or to what it threw. */
+/** The messages of a query up to its end or its error. */
 export type Transcript = { messages: unknown[]; threw?: unknown };
 
 /** Reads a query to its end; `react` may act on a message before the next one is taken. */
@@ -21,7 +21,7 @@ export async function transcribe(
   }
 }
 
-/** What the model was given, request by request: tool names, what the user said, what tools returned. */
+/** The model requests: tool names, user texts and tool results. */
 export function modelSide(world: World): unknown[] {
   return world.api.requests.map((request) => ({
     tools: offeredTools(request).map((tool) => tool.name),

@@ -1,2 +1,2 @@
-/** The official package, for tests that stand outside this folder. */
+/** The official package, for tests outside this folder. */
 export * as official from '@anthropic-ai/claude-agent-sdk';

@@ -11,17 +11,17 @@ export type Sdk = Pick<
 /** Where a program runs: a real agent CLI with a scripted model. */
 export type World = CliSandbox;
 
-/** A module of `programs/`: what a user would write, and what the model says to it. */
+/** A module of `programs/`: a user program and the script of its model. */
 export interface Program {
   readonly script: Script;
-  /** Returns what can be seen from both ends, as plain JSON. */
+  /** Returns the observations of program and model as plain JSON. */
   run(sdk: Sdk, world: World): Promise<unknown>;
 }
 
 export type Message = SDKMessage;
 export type UserMessage = SDKUserMessage;
 
-/** What every program passes to `query()`; no built-in tools, so that only the program's own are seen. */
+/** The common options of all programs; without built-in tools, so that only the program's own are listed. */
 export function options(world: World): Options {
   return {
     pathToClaudeCodeExecutable: world.cli,

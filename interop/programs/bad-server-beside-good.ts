@@ -4,7 +4,7 @@ import { options, type Sdk, type World } from '../program.ts';
 
 export const script = [toolUse('mcp__good__ping', {}), text('One of them works.')];
 
-/** A server that cannot be started is reported as failed and takes nothing else down. */
+/** A server that cannot be started is reported as failed and does not affect others. */
 export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const ping = sdk.tool('ping', 'Ping', {}, async () => ({ content: [{ type: 'text', text: 'pong' }] }));
   const good = sdk.createSdkMcpServer({ name: 'good', tools: [ping] });

@@ -5,7 +5,7 @@ import { options, type Sdk, type World } from '../program.ts';
 
 export const script = [toolUse('mcp__shell__echo', { line: 'rm -rf /' }), text('Echoed.')];
 
-/** A hook before the call allows it with another input, so that nobody is asked. */
+/** A PreToolUse hook allows the call with another input, without a permission request. */
 export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const calls: unknown[] = [];
   const asked: string[] = [];

@@ -5,7 +5,7 @@ import { options, type Sdk, type World } from '../program.ts';
 /** A model that never stops calling. */
 export const script = () => toolUse('mcp__loop__again', {});
 
-/** The limit ends the query with a result that says so. */
+/** The limit ends the query with an error result that names it. */
 export async function run(sdk: Sdk, world: World): Promise<unknown> {
   let calls = 0;
   const again = sdk.tool('again', 'Again', {}, async () => {

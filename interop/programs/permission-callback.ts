@@ -11,7 +11,7 @@ export const script = [
   text('Some were sent.'),
 ];
 
-/** The callback may let a call through, change its input, refuse it, or break; breaking refuses. */
+/** The callback may allow a call, change its input, deny it or throw; an exception denies. */
 export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const calls: unknown[] = [];
   const asked: unknown[] = [];

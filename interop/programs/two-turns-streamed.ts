@@ -11,7 +11,7 @@ export const script = [
   text('Stored again.'),
 ];
 
-/** Two turns of one conversation, the second spoken after the first one's result. */
+/** Two turns of one conversation; the second message is sent after the first result. */
 export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const stored: string[] = [];
   const store = sdk.tool('store', 'Store a value', { value: z.string() }, async ({ value }) => {

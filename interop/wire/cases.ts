@@ -12,7 +12,7 @@ import { SANDBOX_CASES } from './cases/sandbox.ts';
 import { SESSION_CASES } from './cases/sessions.ts';
 import { TOOL_CASES } from './cases/tools.ts';
 
-/** Everything both SDKs are asked to do, in one order. */
+/** All cases for both SDKs, in order. */
 export const CASES: readonly WireCase[] = [
   ...ARGV_CASES,
   ...SANDBOX_CASES,

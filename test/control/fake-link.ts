@@ -2,7 +2,7 @@ import { Queue } from '../../src/base/async/queue.ts';
 import type { AgentLink } from '../../src/control/link.ts';
 import { encodeFrame, type Frame } from '../../src/protocol/control-frame.ts';
 
-/** A link whose far end is the test: it says what arrives and sees what was sent, as JSON would carry both. */
+/** A link whose far end is the test, which sends frames and inspects the sent ones; both are copied through JSON. */
 export class FakeLink implements AgentLink {
   readonly frames = new Queue<Frame>();
   /** Everything that was sent, in order. */
@@ -23,22 +23,22 @@ export class FakeLink implements AgentLink {
     this.frames.end();
   }
 
-  /** The far end says this. */
+  /** Sends a frame from the far end. */
   say(frame: Frame): void {
     this.frames.push(frame);
   }
 
-  /** The far end asks this. */
+  /** Sends a control request from the far end. */
   ask(request_id: string, request: unknown): void {
     this.say({ type: 'control_request', request_id, request });
   }
 
-  /** The next frame that is sent, waited for if need be. */
+  /** Waits for the next sent frame. */
   async nextSent<Shape = Frame>(): Promise<Shape> {
     return (await this.#sending.next()).value as Shape;
   }
 
-  /** From now on there is no room until the returned function is called, or it breaks. */
+  /** Withholds room until the returned function is called or the link fails. */
   fill(): { drain(): void; break(cause: Error): void } {
     const room = Promise.withResolvers<void>();
     this.#room = room.promise;

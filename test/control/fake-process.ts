@@ -2,14 +2,14 @@ import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { SpawnedProcess } from '../../src/control/process-link.ts';
 
-/** A process the test plays: it writes `stdout`, reads `stdin`, and exits when it likes. */
+/** A process controlled by the test, which writes `stdout`, reads `stdin` and decides when it exits. */
 export class FakeProcess extends EventEmitter implements SpawnedProcess {
   readonly stdin = new PassThrough();
   readonly stdout = new PassThrough();
   readonly signals: NodeJS.Signals[] = [];
   killed = false;
   exitCode: number | null = null;
-  /** What it does about a signal. */
+  /** Handles a signal. */
   onSignal: (signal: NodeJS.Signals) => void = () => {};
 
   kill(signal: NodeJS.Signals): boolean {

@@ -1,4 +1,4 @@
-/** Everything an async iterable gives, to its end. */
+/** All items of an async iterable. */
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);

@@ -14,12 +14,12 @@ import { createQuery, type Prompt, type Query } from '../../src/sdk/query.ts';
 import { toolServer } from '../../src/tool-server/sdk-server.ts';
 import { fakeDeps } from '../sdk/support/fake-deps.ts';
 
-/** What a test drives: our SDK half, the memory link and our host half, in one process. */
+/** The SDK, a memory link and the host in one process. */
 export type Drive = {
   readonly query: Query;
   readonly model: ScriptedModel;
   readonly session: () => AgentSession;
-  /** Every frame that went either way, in order. */
+  /** Every frame in both directions, in order. */
   readonly frames: { readonly from: 'program' | 'agent'; readonly frame: Frame }[];
 };
 
@@ -46,7 +46,7 @@ export function drive(
   return { query, model, session: () => session as AgentSession, frames };
 }
 
-/** A session without anything of this machine. */
+/** A session that uses nothing of this machine's configuration. */
 export function sessionOptions(model: ScriptedModel, more: Partial<SessionOptions> = {}): SessionOptions {
   return {
     model,
@@ -65,7 +65,7 @@ export function sessionOptions(model: ScriptedModel, more: Partial<SessionOption
   };
 }
 
-/** A session a test talks to in frames, as any program might. */
+/** A session that a test controls with frames. */
 export function raw(
   script: ModelScript,
   host: Partial<SessionOptions> & { limits?: Partial<ModelLimits> } = {},
@@ -86,7 +86,7 @@ export function raw(
       for (const look of [...waiting]) look();
     }
   })();
-  /** The nth frame, past or future, that is like this. */
+  /** Waits for the nth frame, sent or still to come, that matches. */
   const find = (isIt: (frame: Frame) => boolean, n = 1): Promise<Frame> => {
     const { promise, resolve } = Promise.withResolvers<Frame>();
     const look = () => {
@@ -108,7 +108,7 @@ export function raw(
     reading,
     find,
     send: (frame: Frame) => program.send(frame),
-    /** Asks, and gives what was answered, success or not. */
+    /** Sends a control request and returns the response, success or failure. */
     async ask(subtype: string, body: Frame = {}): Promise<Frame> {
       const request_id = `t${++asked}`;
       await program.send({ type: 'control_request', request_id, request: { subtype, ...body } });
@@ -116,7 +116,7 @@ export function raw(
         type === 'control_response' && (response as Frame).request_id === request_id;
       return (await find(isIt)).response as Frame;
     },
-    /** The nth request of the agent of that kind. */
+    /** Waits for the nth request of the agent with this subtype. */
     async asked(subtype: string, n = 1): Promise<{ request_id: string; request: Frame }> {
       const isIt = ({ type, request }: Frame) =>
         type === 'control_request' && (request as Frame).subtype === subtype;
@@ -151,7 +151,7 @@ function watched(link: AgentLink, frames: Drive['frames']): AgentLink {
   };
 }
 
-/** Rules as a person writes them. */
+/** Parses rules in their written form. */
 export function rules(effect: PermissionBehavior, ...texts: string[]): Rule[] {
   return texts.map((text) => {
     const parsed = parseRule(text, effect, 'cliArg');
@@ -178,7 +178,7 @@ export function said(content: string, more: Partial<SDKUserMessage> = {}): SDKUs
   return { type: 'user', message: { role: 'user', content }, parent_tool_use_id: null, ...more };
 }
 
-/** The results a request tells the model of, by the call's id; failed ones begin with `!`. */
+/** The tool results in a model request, by the id of the call; errors begin with `!`. */
 export function results(request: ModelRequest | undefined): Record<string, string> {
   const blocks = (request?.messages ?? []).flatMap(({ content }: ModelMessage) => content as UserBlock[]);
   return Object.fromEntries(
@@ -195,13 +195,13 @@ function textOf(content: string | UserBlock[] = ''): string {
   return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('');
 }
 
-/** All texts the model was told in its last user message. */
+/** All texts of the last user message in a model request. */
 export function texts(request: ModelRequest | undefined): string[] {
   const content = (request?.messages.findLast(({ role }) => role === 'user')?.content ?? []) as UserBlock[];
   return content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
 }
 
-/** Everything after `result` of the given turn, counted from 1, is not waited for. */
+/** Reads messages up to the `result` of the given turn, counted from 1. */
 export async function untilResult(query: Query, n = 1): Promise<SDKMessage[]> {
   const seen: SDKMessage[] = [];
   let left = n;

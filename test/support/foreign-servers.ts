@@ -9,7 +9,7 @@ import { McpServer as McpServerV2 } from '../../interop/node_modules/@modelconte
 import * as z from '../../interop/node_modules/zod/index.js';
 import { type Gate, gate } from './gate.ts';
 
-/** What a tool of the foreign server can do, whichever version of the official SDK it is written with. */
+/** The capabilities of a tool handler, the same for both versions of the official SDK. */
 type Call = {
   id: string | number;
   meta: Record<string, unknown>;
@@ -18,12 +18,12 @@ type Call = {
   listRoots(): Promise<{ roots: { uri: string }[] }>;
 };
 
-/** A server built by hand with the official MCP SDK, and what the test sees of its inside. */
+/** A server built with the official MCP SDK, and its internal events for the test. */
 export type Foreign = {
   readonly server: McpServerV1 | McpServerV2;
-  /** Where the tool `wait` waits, by name. */
+  /** The gates of the tool `wait`, by name. */
   readonly doors: Record<'left' | 'right', Gate<string>>;
-  /** What happened inside, in order. */
+  /** Internal events, in order. */
   readonly log: string[];
 };
 
@@ -109,7 +109,7 @@ async function wait({ doors, log }: Foreign, door: 'left' | 'right', { signal }:
   return said(await doors[door].pass());
 }
 
-/** Tells of its progress twice. */
+/** Reports progress twice. */
 async function count({ meta, notify }: Call) {
   for (const progress of [1, 2]) {
     await notify({
@@ -120,7 +120,7 @@ async function count({ meta, notify }: Call) {
   return said('counted');
 }
 
-/** Asks whoever called for its roots. */
+/** Requests the roots of the calling client. */
 async function roots({ log }: Foreign, { listRoots }: Call) {
   try {
     return said((await listRoots()).roots.map((root) => root.uri));

@@ -1,4 +1,4 @@
-/** A door a handler waits at until the test opens it; `reached` resolves once somebody waits. */
+/** Blocks a handler until the test opens the gate; `reached` resolves once a handler waits. */
 export type Gate<T> = {
   readonly reached: Promise<void>;
   pass(): Promise<T>;

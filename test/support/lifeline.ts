@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A pipe by which a test hears that a command runs, and that nobody who was started by it does any more. */
+/** A pipe that shows a test that a command runs, and that all processes started by it have ended. */
 export type Lifeline = {
   /** For the shell, before what shall be heard of. */
   readonly hold: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type MessagesApi, type Script, startMessagesApi } from './model-api/messages-api.ts';
 
-/** A real agent CLI with nothing of this machine in it: own home, own directory, a scripted model. */
+/** A real agent CLI in isolation: its own home, its own directory, a scripted model. */
 export interface CliSandbox extends AsyncDisposable {
   readonly api: MessagesApi;
   /** The path of the executable. */

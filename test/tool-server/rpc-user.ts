@@ -2,12 +2,12 @@ import { Queue } from '../../src/base/async/queue.ts';
 import type { RpcId, RpcMessage, RpcResponse } from '../../src/protocol/json-rpc.ts';
 import type { McpSession, SessionPort } from '../../src/tool-server/session.ts';
 
-/** The far end of a session, as an agent would be: it asks, tells, and keeps what the server sends by itself. */
+/** The client of a session: sends requests and notifications, and records messages that the server initiates. */
 export type RpcUser = {
   readonly session: McpSession;
-  /** Everything the server sent by itself, in order. */
+  /** Messages that the server initiated, in order. */
   readonly received: RpcMessage[];
-  /** The next message the server sends by itself. */
+  /** Waits for the next message that the server initiates. */
   next(): Promise<RpcMessage>;
   ask(method: string, params?: object, id?: RpcId): Promise<RpcResponse | undefined>;
   tell(method: string, params?: object): Promise<RpcResponse | undefined>;

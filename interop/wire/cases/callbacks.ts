@@ -73,7 +73,7 @@ const DIALOGS: Readonly<Record<string, OnUserDialog>> = {
   }),
 };
 
-/** Hooks, elicitations, dialogs and requests nobody knows: the reply each of them gets. */
+/** The responses to hooks, elicitations, dialogs and unknown requests. */
 export const CALLBACK_CASES: readonly WireCase[] = [
   ...Object.entries(HOOKS).map(([name, hook]) => ({
     name: `hook: ${name}`,

@@ -10,7 +10,7 @@ import { type AgentScript, scriptAgent } from '../../../src/sdk/testing/agent-sc
 import type { SdkServerEntry } from '../../../src/tool-server/sdk-server.ts';
 import { collect } from '../../support/collect.ts';
 
-/** Surroundings with nothing in them, that remember what they were told. */
+/** Dependencies with an empty environment that record warnings and frames. */
 export type FakeWorld = SdkDeps & {
   readonly warnings: { code: string; message: string }[];
   readonly printed: string[];

@@ -1,6 +1,6 @@
 import { REPLIES_LATER, type Reply, type ServedRequest } from '../../../src/control/channel.ts';
 
-/** Serves one request as a channel would, and gives its answer whichever way it comes. */
+/** Serves one request like a channel and returns its response, synchronous or not. */
 export async function answerOf(serve: (served: ServedRequest) => Reply | Promise<Reply>): Promise<Reply> {
   const later = Promise.withResolvers<Reply>();
   const { signal } = new AbortController();

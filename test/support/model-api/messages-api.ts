@@ -9,7 +9,7 @@ import { error, type Reply, text } from './model-reply.ts';
 /** Replies in order, or a function of the request and its number (from 1). */
 export type Script = readonly Reply[] | ((request: MessagesRequest, n: number) => Reply | Promise<Reply>);
 
-/** A Messages API on loopback that says what a script tells it to. */
+/** A Messages API on loopback that replies from a script. */
 export interface MessagesApi extends AsyncDisposable {
   /** For `ANTHROPIC_BASE_URL`. */
   readonly url: string;
@@ -21,7 +21,7 @@ export interface MessagesApi extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** A script that is too short is answered with a 400 that says so, which ends the client's turn. */
+/** A request beyond the script is answered with status 400, which ends the client's turn. */
 export async function startMessagesApi(script: Script): Promise<MessagesApi> {
   const requests: MessagesRequest[] = [];
   const waiting = new Map<number, PromiseWithResolvers<MessagesRequest>>();

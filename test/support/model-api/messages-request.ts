@@ -22,7 +22,7 @@ export type MessagesRequest = {
   readonly [key: string]: unknown;
 };
 
-/** Checks only what the fake relies on, as the real API would with a 400. */
+/** Checks only the members that the fake reads; the real API would answer with status 400. */
 export function parseMessagesRequest(body: string): MessagesRequest | undefined {
   try {
     const raw: unknown = JSON.parse(body);

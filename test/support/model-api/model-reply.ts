@@ -3,7 +3,7 @@ export type ReplyBlock =
   | { readonly type: 'text'; readonly parts: readonly string[] }
   | { readonly type: 'tool_use'; readonly name: string; readonly input: object; readonly id?: string };
 
-/** What the scripted model answers to one request. */
+/** The reply of the scripted model to one request. */
 export type Reply =
   | { readonly kind: 'message'; readonly blocks: readonly ReplyBlock[] }
   | { readonly kind: 'error'; readonly status: number; readonly type: string; readonly message: string }

@@ -10,12 +10,12 @@ export type CompletionRequest = {
   readonly [key: string]: unknown;
 };
 
-/** What the endpoint answers: chunks in order, cut before the end if asked, or a refusal. */
+/** The reply of the endpoint: chunks in order, optionally truncated, or an error. */
 export type CompletionReply =
   | { readonly chunks: readonly object[]; readonly isCut?: boolean }
   | { readonly status: number; readonly error: object; readonly headers?: Record<string, string> };
 
-/** A chat completions endpoint on loopback that says what a script tells it to. */
+/** A chat completions endpoint on loopback that replies from a script. */
 export interface OpenAiApi extends AsyncDisposable {
   /** For `OPENAI_BASE_URL`. */
   readonly url: string;
@@ -44,7 +44,7 @@ export function callChunk(
   return chunk({ tool_calls: [{ index, id, type: 'function', function: called }] });
 }
 
-/** Replies in order; a script that is too short is answered with a 400. */
+/** Replies in order; a request beyond the script is answered with status 400. */
 export async function startOpenAiApi(script: readonly CompletionReply[]): Promise<OpenAiApi> {
   const requests: CompletionRequest[] = [];
   const headers: IncomingMessage['headers'][] = [];

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Gives all tests one home for sessions, so that none is left in the home of who runs them. Vitest calls it first, and what it gives last. */
+/** Sets one temporary home for all tests, so that none writes to the user's home. Vitest calls it first, and the returned function last. */
 export function setup(): () => void {
   const before = process.env.TOOLPLANE_HOME;
   const home = mkdtempSync(join(tmpdir(), 'toolplane-home-'));
   process.env.TOOLPLANE_HOME = home;
-  // Hundreds of processes load the same sources: what the first makes of them the others need not make again.
+  // Hundreds of processes load the same sources, so they share one compile cache.
   process.env.NODE_COMPILE_CACHE ??= join(home, 'compiled');
   return () => {
     if (before === undefined) delete process.env.TOOLPLANE_HOME;
