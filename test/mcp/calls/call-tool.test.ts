@@ -43,14 +43,14 @@ const call: ServerCall = {
   timeoutMs: 10_000,
 };
 
-test('an answer is given as it is, journalled and reported', async () => {
+test('a result is returned unchanged, journaled and reported', async () => {
   const { target, reports, journal } = scripted([ok]);
   expect(await callTool(target, call, journal)).toBe(ok);
   expect(reports).toEqual([undefined]);
   expect(journal.records).toMatchObject([{ server: 'srv', tool: 'act', attempts: 1, outcome: 'answered' }]);
 });
 
-test('a call that never got there is made again, in what is left of its time', async () => {
+test('a call that was not sent is repeated within the remaining time', async () => {
   const { target, seen, journal } = scripted([refused(), ok]);
   expect(await callTool(target, call, journal)).toBe(ok);
   expect(seen).toHaveLength(2);
@@ -61,7 +61,7 @@ test('a call that never got there is made again, in what is left of its time', a
   expect(journal.records).toMatchObject([{ attempts: 2, outcome: 'answered' }]);
 });
 
-test('a call that may have run is not made again, and the caller is told', async () => {
+test('a call that may have run is not repeated, and the error says so', async () => {
   const { target, seen, journal } = scripted([lost(), ok]);
   await expect(callTool(target, call, journal)).rejects.toMatchObject({
     code: 'closed',
@@ -95,7 +95,7 @@ test("the server's own refusal is no lost connection", async () => {
   expect(journal.records).toMatchObject([{ outcome: 'failed' }]);
 });
 
-test('a server that cannot be had rejects with its own reason, and the call was not sent', async () => {
+test('a server that cannot be connected rejects with its reason, and the call was not sent', async () => {
   const why = new HostError('disabled', 'srv', 'it is turned off');
   const { target, journal } = scripted([], { connect: () => Promise.reject(why) });
   await expect(callTool(target, call, journal)).rejects.toBe(why);
@@ -178,14 +178,14 @@ test.each([
   expect(journal.records).toMatchObject([{ outcome: 'timed-out' }]);
 });
 
-test('a lost session is begun anew once, not again and again', async () => {
+test('a lost session is replaced once, not repeatedly', async () => {
   const forgotten = () => new HostError('session-lost', 'srv', 'who?', { isTerminal: true, hasRun: 'no' });
   const { target, seen, journal } = scripted([forgotten(), forgotten(), ok]);
   await expect(callTool(target, call, journal)).rejects.toMatchObject({ code: 'session-lost' });
   expect(seen).toHaveLength(2);
 });
 
-test('what is not what was decided on any more is not sent', async () => {
+test('a call whose tool changed since the decision is not sent', async () => {
   const { target, seen, journal } = scripted([ok]);
   const whyNot = () => 'its tool "act" is another one';
   await expect(callTool(target, { ...call, refusal: whyNot }, journal)).rejects.toMatchObject({

@@ -35,7 +35,7 @@ test.each<[string, Partial<FailedAttempt>, object]>([
   expect(afterFailure({ ...failed, ...more })).toEqual(step);
 });
 
-test('a call that may have run and may do harm is never made again, whatever else is so', () => {
+test('a call that may have run and is not idempotent is never repeated', () => {
   const any = fc.record({
     attempt: fc.integer({ min: 1, max: 10 }),
     isTerminal: fc.boolean(),

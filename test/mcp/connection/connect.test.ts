@@ -22,7 +22,7 @@ describe('connect', () => {
       expect(web.heard.slice(0, 3)).toEqual(['POST /', 'POST /', 'GET /']);
     });
 
-    test('to a web page is told as the first way met with it', async () => {
+    test('to a web page is reported with the failure of the first transport', async () => {
       await using web = await startSseServer('page');
       expect(await failure({ url: web.url })).toMatchObject({
         code: 'unreachable',
@@ -30,7 +30,7 @@ describe('connect', () => {
       });
     });
 
-    test('that nobody listens on is not tried twice', async () => {
+    test('with a closed port is not tried twice', async () => {
       const web = await startSseServer();
       await web[Symbol.asyncDispose]();
       expect(await failure({ url: web.url })).toMatchObject({ code: 'unreachable', hasRun: 'no' });
@@ -43,7 +43,7 @@ describe('connect', () => {
     expect(thrown).toMatchObject({ code: 'bad-config', message: expect.stringContaining('"pigeon"') });
   });
 
-  describe('a server that is not ready in time is told with how far it came', () => {
+  describe('the timeout error names the stage that was reached', () => {
     test('a process that answers nothing', async () => {
       const world = testWorld({ connectTimeoutMs: 700 });
       expect(await failure({ ...rawServer('() => {}'), era: 'legacy' }, world)).toMatchObject({
@@ -121,7 +121,7 @@ describe('eras', () => {
       expect(take()).toEqual(['started', 'server/discover', 'initialize']);
     });
 
-    test('that is odd after a question it ignored is dialled once more without it', async () => {
+    test('that fails after an unanswered probe is connected again without it', async () => {
       const { world, take } = hearing({ connectTimeoutMs: 3000 });
       const entry = rawServer(`(message, send, greet) => {
       if (message.method === 'server/discover') globalThis.isOdd = true;
@@ -168,7 +168,7 @@ describe('eras', () => {
       expect(take()).toEqual(['started', 'initialize']);
     });
 
-    test('that has become another is asked anew', async () => {
+    test('that has changed is probed again', async () => {
       const { world, take } = hearing();
       world.eraCache = { recall: () => ({ era: 'legacy' }), remember: () => {} };
       expect(await eraOf(stdioModern, world)).toBe('modern');

@@ -5,7 +5,7 @@ import { normalizeLooseMessage, normalizeMessage } from '../../../src/mcp/connec
 
 const result = { jsonrpc: '2.0', id: 1, result: { ok: true } };
 
-test('a message that is right is given back itself', () => {
+test('a valid message is returned unchanged', () => {
   for (const message of [result, { jsonrpc: '2.0', method: 'm', params: { _meta: {} } }]) {
     expect(normalizeMessage(message)).toBe(message);
     expect(normalizeLooseMessage(message)).toBe(message);
@@ -20,13 +20,13 @@ test('what does not say that it is JSON-RPC is a message only where nothing else
     expect(normalizeLooseMessage(other)).toBeUndefined();
 });
 
-test('metadata that is none is left out', () => {
+test('invalid metadata is removed', () => {
   expect(normalizeMessage({ ...result, result: { ok: true, _meta: null } })).toEqual(result);
   const notice = { jsonrpc: '2.0', method: 'm', params: { a: 1 } };
   expect(normalizeMessage({ ...notice, params: { a: 1, _meta: 'x' } })).toEqual(notice);
 });
 
-test('whatever comes out the official client takes, and an answer stays one to the same request', () => {
+test('every normalized message is accepted by the official client, and a response keeps its request id', () => {
   const part = fc.oneof(fc.jsonValue(), fc.record({ _meta: fc.jsonValue(), a: fc.jsonValue() }));
   const error = fc.record({ code: fc.jsonValue(), message: fc.jsonValue(), data: fc.jsonValue() });
   const members = {

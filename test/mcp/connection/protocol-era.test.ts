@@ -18,7 +18,7 @@ describe('era', () => {
   const auto = { negotiation: { mode: 'auto' } };
   const old = { negotiation: { mode: 'legacy' } };
 
-  describe('how a server is asked for its era', () => {
+  describe('negotiation of the protocol era', () => {
     test.each([
       [
         'a process',
@@ -93,13 +93,13 @@ describe('era', () => {
       expect(eraKey({ ...stdio, args: [] }, '/a')).not.toBe(eraKey(stdio, '/a'));
     });
 
-    test('or its address, whoever asks', () => {
+    test('or the address', () => {
       const http: ServerEntry = { type: 'http', url: 'http://h.test/mcp?key=abc' };
       expect(eraKey(http, '/a')).toBe(eraKey({ ...http, headers: { Authorization: 'x' } }, '/b'));
       expect(eraKey(http, '/a')).not.toBe(eraKey({ ...http, url: 'http://h.test/other' }, '/a'));
     });
 
-    test('tells nothing of what it is made of', () => {
+    test('does not reveal its parts', () => {
       expect(eraKey(stdio, '/a')).toMatch(/^[\w-]{43}$/);
     });
 
@@ -213,7 +213,7 @@ describe('memory eras', () => {
   const modern = { era: 'modern', discover: { supportedVersions: ['2026-07-28'] } } as const;
 
   describe('a memory of eras', () => {
-    test('keeps what it is told until it is told to forget', () => {
+    test('keeps an era until it is removed', () => {
       const eras = memoryEraCache();
       eras.remember('a', legacy);
       eras.remember('b', modern);
@@ -222,7 +222,7 @@ describe('memory eras', () => {
       expect(eras.recall('a')).toBeUndefined();
     });
 
-    test('forgets after a week, also what is found again and again', () => {
+    test('expires after a week, also if found repeatedly', () => {
       let now = 0;
       const eras = memoryEraCache(() => now);
       eras.remember('a', legacy);
@@ -283,7 +283,7 @@ describe('memory eras', () => {
       ['of another format', '{"format":99,"eras":{"a":{"at":1,"verdict":{"era":"legacy"}}}}'],
       ['of another kind', '[]'],
       ['full of nonsense', '{"format":1,"eras":{"a":7,"b":{"at":"x"},"c":{"at":1,"verdict":{"era":"odd"}}}}'],
-    ])('that is %s is taken for empty, and written anew', async (_, text) => {
+    ])('that is %s counts as empty and is replaced', async (_, text) => {
       path = join(folder, 'eras.json');
       await writeFile(path, text);
       const eras = fileEraCache(path);
@@ -296,7 +296,7 @@ describe('memory eras', () => {
       });
     });
 
-    test('that cannot be written harms nobody', async () => {
+    test('that cannot be written is ignored', async () => {
       path = join(folder, 'eras.json', 'under', 'a', 'file');
       await writeFile(join(folder, 'eras.json'), '');
       await chmod(join(folder, 'eras.json'), 0o400);

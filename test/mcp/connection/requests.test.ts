@@ -20,7 +20,7 @@ async function open(kind: 'pipe' | 'http' = 'pipe', era: 'legacy' | 'modern' = '
   return { transport, wire, requests, passed, troubles: () => troubles };
 }
 
-test('a thousand calls in flight get each their own answer, in whatever order they come', async () => {
+test('a thousand concurrent calls each get their own response, in any order', async () => {
   const { transport, requests } = await open();
   const values = Array.from({ length: 1000 }, (_, value) => value);
   const calls = values.map((value) => requests.request(call(`t${value}`), {}));
@@ -62,7 +62,7 @@ test.each([
   ['no object', 7, 'neither a result nor an error'],
   ['nothing', null, 'neither a result nor an error'],
   ['a result whose content is no list', { content: 'text' }, 'is not a list'],
-])('an answer that is %s fails the one call, and no other', async (_, result, words) => {
+])('a response that is %s fails only its own call', async (_, result, words) => {
   const { transport, requests } = await open();
   const odd = requests.request(call(), {});
   const good = requests.request(call(), {});
@@ -109,7 +109,7 @@ test.each([
   expect(await asked).toEqual({ n: 1 });
 });
 
-test('what falls over a message is trouble, and the next message comes through', async () => {
+test('an exception in a message handler is a transport error, and the next message is handled', async () => {
   const { transport, wire, requests, troubles } = await open();
   wire.onmessage = () => {
     throw new RangeError('Maximum call stack size exceeded');
@@ -169,7 +169,7 @@ test('an answer that was too long fails the one call', async () => {
 });
 
 describe('an abort', () => {
-  test('rejects at once though the transport is stuck, and is told to the server', async () => {
+  test('rejects at once even if the transport hangs, and is cancelled on the server', async () => {
     const { transport, requests } = await open();
     transport.sendsLike = () => new Promise(() => {});
     const abort = new AbortController();
@@ -223,7 +223,7 @@ describe('time-outs', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('the total one holds whatever progress there is, and takes the request back', async () => {
+  test('the total timeout applies despite progress, and cancels the request', async () => {
     const { transport, requests } = await open();
     const asked = requests.request(call(), { timeoutMs: 100, idleTimeoutMs: 60 });
     const refused = expect(asked).rejects.toMatchObject({
@@ -238,7 +238,7 @@ describe('time-outs', () => {
     expect(transport.sent[1]?.message).toMatchObject({ method: 'notifications/cancelled' });
   });
 
-  test('the idle one begins anew with progress, and says that it was the silence', async () => {
+  test('the idle timeout restarts with progress, and its error names it', async () => {
     const { transport, requests } = await open();
     const seen: unknown[] = [];
     const asked = requests.request(call(), {
@@ -290,7 +290,7 @@ test.each([
   await asked;
 });
 
-test('a listener of progress that throws harms nobody', async () => {
+test('a progress listener that throws does not affect the call', async () => {
   const { transport, requests } = await open();
   const onProgress = () => {
     throw new Error('mine');

@@ -32,7 +32,7 @@ describe('secrets', () => {
       expect(new Secrets(values).mask(text)).toBe(masked);
     });
 
-    test('also what is learnt later', () => {
+    test('also secrets added later', () => {
       const secrets = new Secrets();
       secrets.add([OWN]);
       expect(secrets.mask(OWN)).toBe('[redacted]');
@@ -71,7 +71,7 @@ describe('secrets', () => {
   });
 
   describe('no value of the entry is shown, though the server says it', () => {
-    test('in what it writes to stderr, nor in why it could not be started', async () => {
+    test('in its stderr, and in the reason why it could not start', async () => {
       const lines: string[] = [];
       const entry = {
         ...script('console.error("login failed with " + process.env.MY_KEY); process.exit(3)'),
@@ -409,7 +409,7 @@ describe('escapes', () => {
       );
     });
 
-    test('what is not a value stays as it is written', () => {
+    test('other text is unchanged', () => {
       fc.assert(
         fc.property(fc.string({ unit: 'grapheme' }), (text) => {
           expect(replaceEscaped(text, ['k3y-that-is-nowhere'], '*')).toBe(text);

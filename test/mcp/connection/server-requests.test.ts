@@ -151,7 +151,7 @@ describe('server asks', () => {
     expect(begun).toHaveLength(66);
   });
 
-  describe('only what is answered is declared', () => {
+  describe('only capabilities with a handler are declared', () => {
     test.each([
       ['nothing', {}, {}],
       ['roots', { 'roots/list': accept }, { roots: {} }],
@@ -176,7 +176,7 @@ describe('server asks', () => {
     });
   });
 
-  test('what a server says by itself reaches whoever listens, and what nobody knows harms nobody', async () => {
+  test('notifications reach their listeners, and unknown ones are ignored', async () => {
     const logs: ServerLog[] = [];
     await using far = await open(asking, testWorld({ onLog: (_, entry) => logs.push(entry) }));
     const notices: unknown[] = [];

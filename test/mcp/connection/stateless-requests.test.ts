@@ -67,7 +67,7 @@ describe.each([
     expect(isLeft).toBe(true);
   });
 
-  test('is left at once when the call is aborted', async () => {
+  test('ends at once when the call is aborted', async () => {
     await using server = await start();
     const abort = new AbortController();
     const elicit: RequestHandler = () => {
@@ -90,7 +90,7 @@ describe.each([
     expect(rounds).toBe(11);
   });
 
-  test('that nobody answers is not even asked, or fails the one call', async () => {
+  test('without a handler is not declared, or fails only its own call', async () => {
     await using server = await start();
     await using far = await open(server.entry);
     await expect(far.connection.callTool('roots', {})).rejects.toBeInstanceOf(Error);

@@ -17,7 +17,7 @@ describe('noise', () => {
     ]);
   });
 
-  test('a secret across the cut is not told either', () => {
+  test('a secret at the truncation point is masked too', () => {
     expect(told([`${'x'.repeat(195)} Bearer abcdefghijklmnop`])[0]).not.toContain('abc');
   });
 
@@ -30,14 +30,14 @@ describe('noise', () => {
     expect(heard).toEqual(['token [redacted] and more']);
   });
 
-  test('whoever hears of it may throw', () => {
+  test('a listener may throw', () => {
     const teller = new ThrottledWarnings(() => {
       throw new Error('listener');
     });
     expect(() => teller.report('x')).not.toThrow();
   });
 
-  test('a flood is told at its beginning, and when it has doubled', () => {
+  test('a flood is reported at its beginning, and each time it has doubled', () => {
     const heard = told(Array.from({ length: 1_000_000 }, () => 'x'));
     expect(heard.slice(0, 12)).toEqual([
       ...Array.from({ length: 10 }, () => 'x'),
@@ -49,7 +49,7 @@ describe('noise', () => {
 });
 
 describe('warnings', () => {
-  test('each fault is told once, and not more than a few hundred', () => {
+  test('each warning is reported once, up to a limit', () => {
     const told: string[] = [];
     const warnings = new UniqueWarnings((message) => void told.push(message));
     for (const message of ['a', 'b', 'a']) warnings.report(message);

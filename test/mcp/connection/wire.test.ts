@@ -152,7 +152,7 @@ describe('nesting', () => {
   };
 
   describe('a message nested too deep', () => {
-    test('costs neither the connection nor what comes after it', async () => {
+    test('affects neither the connection nor later messages', async () => {
       const [noise, logs, progress]: [string[], unknown[], unknown[]] = [[], [], []];
       const world = testWorld({
         onUnexpectedOutput: (_, what) => noise.push(what),
@@ -178,7 +178,7 @@ describe('nesting', () => {
       await connection.ping(new AbortController().signal);
     });
 
-    test('costs the other tools of a list nothing', async () => {
+    test('does not affect the other tools of a list', async () => {
       await using far = await open(server);
       const { items, diagnostics } = await listTools(far.connection);
       expect(items.map(({ name }) => name)).toEqual(['flat']);

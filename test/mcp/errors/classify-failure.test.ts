@@ -129,7 +129,7 @@ describe('explain', () => {
   describe.each([
     ['faults of the network', NETWORK],
     ['statuses', STATUS],
-  ])('%s are told apart', (_, rows) => {
+  ])('%s are distinguished', (_, rows) => {
     test.each(rows)('%s', (_name, thrown, code, isTerminal, hasRun) => {
       const told = classifyFailure('srv', thrown);
       expect(told).toMatchObject({
@@ -145,7 +145,7 @@ describe('explain', () => {
     });
   });
 
-  describe('what to do is said', () => {
+  describe('the message contains a remedy', () => {
     test.each([
       [status(401), /"headers" or "headersHelper"/],
       [system('DEPTH_ZERO_SELF_SIGNED_CERT'), /tls\.ca/],
@@ -219,7 +219,7 @@ describe('explain', () => {
   });
 
   describe('as they are really thrown', () => {
-    test('a port nobody listens on, by all addresses of its host', async () => {
+    test('a closed port, at all addresses of its host', async () => {
       const server = createServer();
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       const { port } = server.address() as AddressInfo;
@@ -234,7 +234,7 @@ describe('explain', () => {
       }
     });
 
-    test('a connection that is cut in the middle', async () => {
+    test('a connection that breaks midway', async () => {
       await using web = await serve((request) => request.socket.destroy());
       expect(classifyFailure('srv', await rejected(fetch(web.url)))).toMatchObject({
         code: 'closed',
@@ -284,7 +284,7 @@ describe('explain', () => {
   }
 });
 
-describe('told plainly', () => {
+describe('plain messages', () => {
   const url = 'http://127.0.0.1:9/';
 
   test.each<[string, ServerEntry, string]>([
@@ -327,7 +327,7 @@ describe('told plainly', () => {
         headers: { 'X-Key': 's3cret-value' },
       }) as ServerEntry;
 
-    test.each(KINDS)('is told with its reason, without secrets (%s)', async (type) => {
+    test.each(KINDS)('is reported with its reason, without secrets (%s)', async (type) => {
       await using web = await startWeb((_, response) =>
         response.writeHead(403, { 'content-type': 'text/plain' }).end(REASON),
       );
@@ -338,7 +338,7 @@ describe('told plainly', () => {
       });
     });
 
-    test.each(KINDS)('with a web page is told with its text (%s)', async (type) => {
+    test.each(KINDS)('with a web page is reported with its text (%s)', async (type) => {
       const page = `<html><head><title>Forbidden</title></head><body><pre>${REASON}</pre></body></html>`;
       await using web = await startWeb((_, response) =>
         response.writeHead(403, { 'content-type': 'text/html; charset=utf-8' }).end(page),
@@ -382,7 +382,7 @@ describe('told plainly', () => {
     });
   });
 
-  test('a port that speaks TLS, or anything else that is no HTTP', async () => {
+  test('a port that speaks TLS or another protocol instead of HTTP', async () => {
     const server = createServer((socket) =>
       socket.end(Buffer.from([0x15, 3, 1, 0, 2, 2, 70])).on('error', () => {}),
     );
@@ -398,7 +398,7 @@ describe('told plainly', () => {
   test.each([
     ['a cycle', () => ({ message: cycle() })],
     ['a BigInt', () => ({ message: 5n })],
-  ])('arguments that are no JSON: %s; the connection lives on', async (_, args) => {
+  ])('arguments that are not JSON: %s; the connection stays open', async (_, args) => {
     await using opened = await open(everything);
     await expect(opened.connection.callTool('echo', args() as never)).rejects.toMatchObject({
       code: 'bad-config',

@@ -61,7 +61,7 @@ describe('while connecting', () => {
     ['refuses', failure({ code: -32600 }, 'no\n'.repeat(1_000_000))],
     ['is of an unknown era', new SdkError(SdkErrorCode.EraNegotiationFailed, 'no\n'.repeat(1_000_000))],
     ['fails otherwise', failure({ code: 'odd' }, 'no\n'.repeat(1_000_000))],
-  ])('of one that %s at length only the beginning is said, on one line', (_, thrown) => {
+  ])('a long reason of one that %s is truncated to one line', (_, thrown) => {
     const { message } = classifyConnectFailure('srv', thrown, { ...last, isUnanswered: false });
     expect(message).toMatch(/no no no.*…/);
     expect(message.length).toBeLessThan(450);

@@ -169,7 +169,7 @@ describe('a call that is answered as if the session were lost', () => {
   });
 });
 
-test('one ping answers for all that failed before it was answered, and none that fails later', async () => {
+test('concurrent failures share one ping, later ones do not', async () => {
   const pinged: PromiseWithResolvers<unknown>[] = [];
   const check = new SessionLossCheck('srv', new Secrets(), () => {
     pinged.push(Promise.withResolvers());

@@ -48,7 +48,7 @@ test.each([
   expect(state.asked).toBe(asked);
 });
 
-test('those who ask at once share one answer; after a change it is asked for again, also in the middle', async () => {
+test('concurrent callers share one request; after a change the list is requested again', async () => {
   const { get, change, kept, connection } = listed({ resources: { listChanged: true } });
   expect(kept.last(connection)).toBeUndefined();
   const [a, b] = [get(), get()];
@@ -64,7 +64,7 @@ test('those who ask at once share one answer; after a change it is asked for aga
   expect(await get()).toEqual(['list 3']);
 });
 
-test('a failure is told and not kept', async () => {
+test('a failure rejects and is not cached', async () => {
   const { get, kept, connection } = listed({ resources: { listChanged: true } }, (times) =>
     times === 2 ? new Error('busy') : {},
   );
@@ -74,7 +74,7 @@ test('a failure is told and not kept', async () => {
   expect(await kept.get(other)).toEqual(['list 3']);
 });
 
-test('a failure that comes late does not cost what was asked for since', async () => {
+test('a late failure does not affect later requests', async () => {
   const { get, change, state } = listed({ resources: { listChanged: true } }, (times) =>
     times === 1 ? new Error('busy') : {},
   );
@@ -87,7 +87,7 @@ test('a failure that comes late does not cost what was asked for since', async (
   expect(state.asked).toBe(2);
 });
 
-test('who does not offer it is not asked, and who does not know the method has none', async () => {
+test('a server without the capability is not asked, and one without the method has an empty list', async () => {
   const without = listed({ prompts: {} });
   expect(await without.get()).toEqual([]);
   expect(without.state.asked).toBe(0);
@@ -95,7 +95,7 @@ test('who does not offer it is not asked, and who does not know the method has n
   expect(await ignorant.get()).toEqual([]);
 });
 
-test('what is wrong with entries is told', async () => {
+test('diagnostics of entries are reported', async () => {
   const diagnostic = { server: 'a', list: 'resources', entry: 'x:', outcome: 'set-aside' } as const;
   const { get, state } = listed({ resources: {} }, () => ({
     diagnostics: [{ ...diagnostic, fault: 'it is odd' }],

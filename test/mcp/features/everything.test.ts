@@ -81,7 +81,7 @@ test.each(WAYS)('%s: resources, templates, prompts, completion and subscriptions
   await subscription.unsubscribe();
 });
 
-test('what the server refuses is its own words, what it lacks is ours', async () => {
+test('errors of the server keep its message, missing features get ours', async () => {
   await using host = createHost({ mcpServers: { everything: PROCESSES.everything } });
   await expect(host.readResource('everything', 'demo://nothing')).rejects.toMatchObject({
     name: 'ServerFault',

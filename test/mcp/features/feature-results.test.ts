@@ -16,7 +16,7 @@ describe('read answers', () => {
     'completion/complete': (answer: unknown) => parseCompletionResult('a', answer),
   };
 
-  test('a piece that does not say where it is from is from where it was asked for; what is unknown is kept', () => {
+  test('contents without a URI get the requested one; unknown members are kept', () => {
     const answer = { contents: [{ text: 'a', more: 1 }], _meta: { own: 1 }, ttlMs: 0 };
     expect(READERS['resources/read'](answer)).toEqual({
       contents: [{ uri: 'x:', text: 'a', more: 1 }],
@@ -79,7 +79,7 @@ describe('read answers', () => {
     );
   });
 
-  test.each(METHODS)('%s: whatever is answered, it is read or it is one line about the server', (method) => {
+  test.each(METHODS)('%s: any result is parsed or rejected with a one-line error', (method) => {
     const broken = GOOD[method] as fc.Arbitrary<unknown>;
     const answers = fc.oneof(fc.anything(), fc.tuple(broken, fc.anything(), fc.nat()).map(spoil));
     fc.assert(

@@ -62,7 +62,7 @@ const WRONG: [string, Use, unknown, string][] = [
   ['completion/complete', COMPLETE, { completion: { values: [7] } }, '"completion.values" must be a list'],
 ];
 
-test('what is answered wrongly is one HostError that says what is wrong, and the server stays', async () => {
+test('a malformed result is a HostError with the reason, and the server stays connected', async () => {
   await using host = createHost({ mcpServers: { odd: odd(ALL) } });
   for (const [method, use, wrong, fault] of WRONG) {
     await answer(host, method, wrong);
@@ -76,7 +76,7 @@ test('what is answered wrongly is one HostError that says what is wrong, and the
   expect(host.status().odd?.state).toBe('connected');
 });
 
-test('a server that cannot list, and entries that cannot be offered, cost no other and are warned of', async () => {
+test('a server that cannot list, and invalid entries, are reported without affecting the others', async () => {
   const broken = {
     ...ALL.answers,
     'resources/list': { error: { code: -32603, message: 'the disk is full' } },
@@ -105,13 +105,13 @@ test('a server that cannot list, and entries that cannot be offered, cost no oth
   await expect(host.listResources('broken')).rejects.toMatchObject({ name: 'ServerFault', code: -32603 });
 });
 
-test('who has resources need not know templates', async () => {
+test('a server with resources may lack templates', async () => {
   const { 'resources/templates/list': _, ...answers } = ALL.answers;
   await using host = createHost({ mcpServers: { odd: odd({ ...ALL, answers }) } });
   expect(await host.listResourceTemplates('odd')).toEqual([]);
 });
 
-test('a list is asked for once, until the server says that it has changed', async () => {
+test('a list is requested once until the server reports a change', async () => {
   const capabilities = { resources: { listChanged: true }, prompts: { listChanged: true } };
   await using host = createHost({ mcpServers: { odd: odd({ ...ALL, capabilities }) } });
   const lists = async () => (await askedOf(host)).filter((it) => it === 'resources/list').length;
@@ -139,7 +139,7 @@ test('reading changes nothing, so it is repeated after a lost connection', async
   });
 });
 
-test('one that waits to be asked for is dialled by whoever reads', async () => {
+test('reading from an idle server connects it', async () => {
   await using host = createHost({ mcpServers: { odd: { ...odd(ALL), start: 'on-demand' } } });
   expect(await host.listResources()).toEqual([]);
   expect(await host.listResources('odd')).toEqual([{ ...RESOURCE, server: 'odd' }]);
@@ -200,7 +200,7 @@ test.each([
   });
 });
 
-test('a server nobody named, and a host that is closed', async () => {
+test('an unknown server, and a closed host', async () => {
   const host = createHost({ mcpServers: { odd: odd(ALL) } });
   await expect(host.readResource('od', 'note://1')).rejects.toMatchObject({
     code: 'unknown-server',

@@ -51,7 +51,7 @@ test.each(WAYS)('%s: list, read, prompts, completion, subscriptions', async (_, 
   expect([one.count, two.count]).toEqual([1, 2]);
 });
 
-test('all subscriptions of a server share one stream; a cut one is opened again and everybody is told', async () => {
+test('all subscriptions of a server share one stream; a broken one is reopened and all listeners are called', async () => {
   await using far = await startLibrary();
   await using host = createHost({ mcpServers: { library: far.entry } });
   const [one, two] = [new Heard(), new Heard()];
@@ -72,7 +72,7 @@ test('all subscriptions of a server share one stream; a cut one is opened again 
   await until(() => far.streams().length === 0, 'nothing is listened to any more');
 });
 
-test('a process that died: subscribed again on the new one, and told once', async () => {
+test('after a crash the subscription is renewed, and the listener is called once', async () => {
   await using host = createHost({ mcpServers: { library: stdioLibrary }, retry: { firstMs: 1 } });
   const heard = new Heard();
   await using _ = await host.subscribe('library', 'book://one', heard.listener);

@@ -43,7 +43,7 @@ describe('feed', () => {
     return { feed, notices, changed, closed, heard, what, answer };
   }
 
-  test('one change after the other, and none that changes nothing', async () => {
+  test('changes run one after the other, and no-ops are skipped', async () => {
     const { feed, what, answer } = fed();
     const done = [feed.add(['a:']), feed.add(['a:']), feed.remove('a:'), feed.remove('b:'), feed.add(['a:'])];
     await answer();
@@ -56,7 +56,7 @@ describe('feed', () => {
     expect(what()).toEqual(['subscribe a:', 'unsubscribe a:', 'subscribe a:']);
   });
 
-  test('what is refused is not added; what cannot be ended is over all the same', async () => {
+  test('a refused subscription is not added; one that cannot be ended counts as ended', async () => {
     const { feed, what, answer } = fed();
     const refused = expect(feed.add(['a:'])).rejects.toThrow('no');
     await answer(new Error('no'));
@@ -70,7 +70,7 @@ describe('feed', () => {
     expect(what()).toEqual(['subscribe a:', 'subscribe a:', 'unsubscribe a:']);
   });
 
-  test('one that hangs holds up no other', async () => {
+  test('one that hangs does not delay the others', async () => {
     const { feed, what, answer } = fed();
     void feed.add(['bad:']);
     const added = feed.add(['good:']);
@@ -82,7 +82,7 @@ describe('feed', () => {
     expect(what()).toEqual(['subscribe bad:', 'subscribe good:', 'unsubscribe good:']);
   });
 
-  test('one that is given up: the server is told, whether it has heard or not, before it is asked again', async () => {
+  test('an aborted subscription is ended on the server before it is requested again', async () => {
     const { feed, what, answer } = fed();
     const over = new AbortController();
     const given = expect(feed.add(['bad:'], over.signal)).rejects.toThrow('given up');
@@ -96,7 +96,7 @@ describe('feed', () => {
     expect(what()).toEqual(['subscribe bad:', 'unsubscribe bad:', 'subscribe bad:']);
   });
 
-  test('one that was given up before its turn is never asked for', async () => {
+  test('one that was aborted while queued is never requested', async () => {
     const { feed, what, answer } = fed();
     const over = new AbortController();
     const first = expect(feed.add(['a:'])).rejects.toThrow('no');
@@ -107,7 +107,7 @@ describe('feed', () => {
     expect(what()).toEqual(['subscribe a:']);
   });
 
-  test('one that takes too long may have been heard: it is ended', async () => {
+  test('a subscription that timed out is ended, since the server may have made it', async () => {
     const { feed, what, answer } = fed();
     const late = expect(feed.add(['a:'])).rejects.toThrow('late');
     await answer(new HostError('timeout', 'a', 'late'));
@@ -116,7 +116,7 @@ describe('feed', () => {
     expect(what()).toEqual(['subscribe a:', 'unsubscribe a:']);
   });
 
-  test('the newer protocol has one stream: what is given up is no part of the next', async () => {
+  test('in the stateless protocol an aborted subscription is not part of the next stream', async () => {
     const { feed, notices, what } = fed('modern');
     const over = new AbortController();
     const given = expect(feed.add(['bad:'], over.signal)).rejects.toThrow('given up');
@@ -133,7 +133,7 @@ describe('feed', () => {
     feed.close();
   });
 
-  test('what is asked for together: all in the newer protocol, each alone in the older', () => {
+  test('subscriptions are grouped in the stateless protocol, and separate in the legacy protocol', () => {
     expect(fed('modern').feed.groups(['a:', 'b:'])).toEqual([['a:', 'b:']]);
     expect(fed('legacy').feed.groups(['a:', 'b:'])).toEqual([['a:'], ['b:']]);
   });
@@ -205,7 +205,7 @@ describe('modern watch', () => {
     expect(streams).toHaveLength(3);
   });
 
-  test('a server that does not agree is refused in words, and what was there stays', async () => {
+  test('a refused subscription rejects, and earlier ones stay', async () => {
     const { connection, open } = connected((stream, acknowledge) => {
       if (stream.uris.includes('secret:')) acknowledge(['x:']);
       else if (stream.uris.includes('short:')) stream.end();
@@ -226,7 +226,7 @@ describe('modern watch', () => {
     expect(open()).toEqual([]);
   });
 
-  test('who gives up ends the wait, and not the stream once it is there', async () => {
+  test('aborting ends the wait, but not an open stream', async () => {
     const { connection, open } = connected((stream, acknowledge) => {
       if (!stream.uris.includes('hangs:')) acknowledge();
     });
@@ -245,7 +245,7 @@ describe('modern watch', () => {
     watch.close();
   });
 
-  test('what the stream for changed lists is told is not taken for an answer', async () => {
+  test('an acknowledgement for the stream of list changes is not taken for ours', async () => {
     const { connection } = connected((_, acknowledge) => {
       acknowledge([], 'listen:0');
       acknowledge();
@@ -269,7 +269,7 @@ describe('modern watch', () => {
     expect(open()).toEqual([]);
   });
 
-  test('a stream that is being opened again does not replace one that tells of more', async () => {
+  test('a stream that is being reopened does not replace a newer one', async () => {
     const asked: (() => void)[] = [];
     let onAsked = Promise.withResolvers<void>();
     const { connection, streams, open } = connected((_, acknowledge) => {

@@ -38,7 +38,7 @@ describe('subscriptions', () => {
     expect(await askedOf(host)).toEqual(['resources/subscribe note://1', 'resources/unsubscribe note://1']);
   });
 
-  test('left and taken up again: the server is told of both, in this order', async () => {
+  test('unsubscribing and subscribing again are sent in this order', async () => {
     await using host = createHost({ mcpServers: { odd: odd(NOTES) } });
     const heard = new Heard();
     const first = await host.subscribe('odd', 'note://1', heard.listener);
@@ -51,7 +51,7 @@ describe('subscriptions', () => {
     expect(heard.count).toBe(1);
   });
 
-  test('a killed process: all are subscribed to again on the next one, each is told once, nobody who has left', async () => {
+  test('after a killed process all subscriptions are renewed, and each listener is called once', async () => {
     await using host = createHost({ mcpServers: { odd: odd(NOTES) }, retry: { firstMs: 1 } });
     const [a, b, gone] = [new Heard(), new Heard(), new Heard()];
     await using _ = await host.subscribe('odd', 'note://1', a.listener);
@@ -66,7 +66,7 @@ describe('subscriptions', () => {
     expect([a.count, b.count, gone.count]).toEqual([2, 1, 0]);
   });
 
-  test('unsubscribing never fails, and a server that is turned off is not asked', async () => {
+  test('unsubscribing never fails, and sends nothing to a disabled server', async () => {
     await using host = createHost({ mcpServers: { odd: odd(NOTES) } });
     const heard = new Heard();
     const subscription = await host.subscribe('odd', 'note://1', heard.listener);
@@ -80,7 +80,7 @@ describe('subscriptions', () => {
     await last.unsubscribe();
   });
 
-  test('one that was turned off and on again has its subscriptions back', async () => {
+  test('a server that was disabled and enabled again has its subscriptions renewed', async () => {
     await using host = createHost({ mcpServers: { odd: odd(NOTES) } });
     const heard = new Heard();
     await using _ = await host.subscribe('odd', 'note://1', heard.listener);
@@ -91,7 +91,7 @@ describe('subscriptions', () => {
     expect(heard.count).toBe(2);
   });
 
-  test('who gives up before the server has confirmed hears of nothing, and the server is told', async () => {
+  test('an aborted subscription calls no listener and is ended on the server', async () => {
     await using host = createHost({ mcpServers: { odd: odd({ ...NOTES, hangs: ['resources/subscribe'] }) } });
     const heard = new Heard();
     const over = new AbortController();
@@ -107,7 +107,7 @@ describe('subscriptions', () => {
     expect(await askedOf(host)).toEqual(['resources/subscribe note://1', 'resources/unsubscribe note://1']);
   });
 
-  test('one that hangs holds up no other, and is given up with the last who wanted it', async () => {
+  test('one that hangs does not delay the others, and is aborted with its last listener', async () => {
     const hangs = ['resources/subscribe note://bad'];
     await using host = createHost({ mcpServers: { odd: odd({ ...NOTES, hangs }) } });
     const heard = new Heard();
@@ -130,7 +130,7 @@ describe('subscriptions', () => {
     expect(heard.count).toBe(0);
   });
 
-  test('one that hangs on a new connection keeps no other from being told', async () => {
+  test('one that hangs on a new connection does not delay notifications of the others', async () => {
     const hangs = ['resources/subscribe note://bad'];
     await using host = createHost({ mcpServers: { odd: odd(NOTES) } });
     const warned: string[] = [];
@@ -148,7 +148,7 @@ describe('subscriptions', () => {
     expect(warned).toEqual([]);
   });
 
-  test('what is no address is subscribed to as it is, and ended once however often that is asked for', async () => {
+  test('a URI that is not a URL is used unchanged, and unsubscribed once', async () => {
     await using host = createHost({ mcpServers: { odd: odd(NOTES) } });
     const [heard, other] = [new Heard(), new Heard()];
     const subscription = await host.subscribe('odd', 'no address', heard.listener);
@@ -162,7 +162,7 @@ describe('subscriptions', () => {
     expect(await askedOf(host)).toEqual(asked.map((it) => `resources/${it}`));
   });
 
-  test('a server that refuses: whoever asked is told, and nothing of it is left', async () => {
+  test('a refused subscription rejects and leaves nothing behind', async () => {
     const error = { code: -32002, message: 'no such note' };
     await using host = createHost({
       mcpServers: { odd: odd({ ...NOTES, answers: { 'resources/subscribe': { error } } }) },
@@ -227,7 +227,7 @@ describe('topics', () => {
     expect([folder.count, file.count, other.count]).toEqual([2, 1, 0]);
   });
 
-  test('who leaves before the tick is over hears of nothing; a listener that makes a change is told of it', async () => {
+  test('a listener removed in the same tick is not called; a listener that causes a change is called for it', async () => {
     const topics = new SubscribedResources();
     const [gone, heard] = [new Heard(), new Heard()];
     const seat = topics.join('a:1', gone.listener);
@@ -242,7 +242,7 @@ describe('topics', () => {
     expect([gone.count, heard.count]).toEqual([0, 2]);
   });
 
-  test('the last to leave is told so, and whoever works for them is to stop', () => {
+  test('the last listener to leave aborts the signal', () => {
     const topics = new SubscribedResources();
     const [a, b] = [topics.join('a:', () => {}), topics.join('a:', () => {})];
     expect(topics.uris()).toEqual(['a:']);
@@ -284,7 +284,7 @@ describe('told of', () => {
     expect(isAffectedBy([hrefOf(changed)])(hrefOf(subscribed))).toBe(isTold);
   });
 
-  test('of many changes, who subscribed hears as of each alone', () => {
+  test('many changes at once notify the same listeners as each change alone', () => {
     const href = fc.string({ unit: fc.constantFrom('a', 'b', '/', '.', '0'), maxLength: 6 });
     fc.assert(
       fc.property(fc.array(href), href, (changed, subscribed) => {
