@@ -13,7 +13,7 @@ export type BuiltIn = {
   readonly concurrency?: 'others';
   /** The member of the input that names a file or directory: `realInput` resolves it before permission is decided. */
   readonly pathMember?: string;
-  /** The member of the input that names a resource, of the server that `server` names: one that its server does not list is asked about. */
+  /** The member of the input that names a resource of the server in `server`; an unlisted resource requires approval. */
   readonly uriMember?: string;
   /** Errors that the model can correct are failed outcomes, not rejections. */
   run(
@@ -23,14 +23,14 @@ export type BuiltIn = {
   ): Promise<ToolOutcome>;
 };
 
-/** What built-in tools use of the session they run in. */
+/** The parts of a session that built-in tools use. */
 export type BuiltInContext = {
   readonly workspace: Workspace;
   /** Environment of commands. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** False for paths that a deny rule hides from searches. */
   isReadable(path: string): boolean;
-  /** What this conversation has read, and in which state. */
+  /** The files that this conversation has read. */
   readonly files: FileMemory;
   readonly wake: WakeQueue;
   readonly background: BackgroundProcesses;
@@ -39,30 +39,30 @@ export type BuiltInContext = {
   /** Finds deferred tools and discloses them from the next request on. */
   findTools(query: string, limit: number, signal: AbortSignal): Promise<FoundTools>;
   readonly resources: ResourceReader;
-  /** The kinds of sub-agents there are, for `Task`. */
+  /** The available sub-agents, for `Task`. */
   readonly agents: Readonly<Record<string, { readonly description: string }>>;
   /** Runs a sub-agent and returns its last message. */
   delegate(request: Delegation, signal: AbortSignal): Promise<ToolOutcome>;
 };
 
-/** What came of dialling; `tools` are the names they have in the pool from the next round on, `searchable` how many of them only a search finds. */
+/** The outcome of connecting. `tools` are the pool names from the next request on, `searchable` how many are deferred. */
 export type ConnectOutcome =
   | { readonly kind: 'connected'; readonly tools: readonly string[]; readonly searchable?: number }
   | { readonly kind: 'already-connected' }
   | { readonly kind: 'unknown'; readonly available: readonly string[] }
   | { readonly kind: 'failed'; readonly fault: string };
 
-/** What a search for tools came to; each tool by the name it has in the pool. */
+/** The result of a tool search, with pool names. */
 export type FoundTools = {
   readonly tools: readonly {
     readonly name: string;
     readonly description: string;
     readonly isDisclosed: boolean;
   }[];
-  /** Names that were asked for and are none, with what may be meant. */
+  /** Requested names that do not exist, with suggestions. */
   readonly unknown: readonly UnknownName[];
   readonly unknownServer?: UnknownName;
-  /** How many tools only a search finds. */
+  /** The number of deferred tools. */
   readonly searchable: number;
   readonly servers: readonly string[];
   /** Servers that can be connected. */
@@ -71,21 +71,21 @@ export type FoundTools = {
 
 type UnknownName = { readonly name: string; readonly suggestion?: string };
 
-/** What servers have to be read. */
+/** Lists and reads the resources of servers. */
 export type ResourceReader = {
   list(server: string | undefined, signal: AbortSignal): Promise<ResourceLists | { readonly fault: string }>;
-  /** Never rejects: a fault is a failed outcome. */
+  /** Never rejects: a failure is a failed outcome. */
   read(server: string, uri: string, signal: AbortSignal): Promise<ToolOutcome>;
 };
 
 export type ResourceLists = {
   readonly resources: readonly ListedResource[];
   readonly templates: readonly ListedResource[];
-  /** Servers that could not list theirs, a line each. */
+  /** One line for each server that could not list its resources. */
   readonly faults: readonly string[];
 };
 
-/** A resource, or a template of some, with the server it belongs to. */
+/** A resource or a resource template, with its server. */
 export type ListedResource = {
   readonly server: string;
   readonly uri?: string;
@@ -104,7 +104,7 @@ export type Delegation = {
   readonly model?: string;
 };
 
-/** A built-in as its file writes it; the schema, the check of the input and its type all come from the members. */
+/** A built-in tool as its file declares it; `required` and `optional` define schema, validation and input type. */
 type BuiltInDefinition<R extends Members, O extends Members> = {
   readonly name: string;
   readonly description: string;
@@ -114,11 +114,11 @@ type BuiltInDefinition<R extends Members, O extends Members> = {
   readonly concurrency?: 'others';
   readonly pathMember?: keyof (R & O) & string;
   readonly uriMember?: keyof (R & O) & string;
-  /** May throw what the system threw, and anything once the signal is aborted. */
+  /** May reject with system errors, and with any error after the signal is aborted. */
   run(input: InputOf<R, O>, context: BuiltInContext, signal: AbortSignal): Promise<ToolOutcome>;
 };
 
-/** Makes the built-in: wrong input, a refusal of the system and an abort are failed outcomes of one line. */
+/** Creates a built-in tool. Invalid input, system errors and aborts become failed outcomes of one line. */
 export function defineBuiltIn<const R extends Members, const O extends Members>(
   definition: BuiltInDefinition<R, O>,
 ): BuiltIn {
@@ -159,7 +159,8 @@ export function defineBuiltIn<const R extends Members, const O extends Members>(
     },
   };
 }
-/** One member of a tool's input, in the JSON Schema keywords that `inputFault` supports. */
+
+/** One parameter of a tool, in the JSON Schema keywords that `inputFault` supports. */
 type Member = {
   readonly type: 'string' | 'integer' | 'number' | 'boolean';
   readonly description: string;
@@ -171,7 +172,7 @@ type Member = {
 
 export type Members = Readonly<Record<string, Member>>;
 
-/** What an input is once `inputFault` found nothing. */
+/** The type of an input that `inputFault` accepts. */
 type InputOf<R extends Members, O extends Members> = {
   readonly [K in keyof R]: ValueOf<R[K]>;
 } & { readonly [K in keyof O]?: ValueOf<O[K]> };
@@ -192,7 +193,7 @@ export function inputFault(
   }
   for (const [name, value] of Object.entries(input)) {
     const member = Object.hasOwn(members, name) ? members[name] : undefined;
-    if (!member) return `unknown member "${name}": it takes ${Object.keys(members).join(', ')}`;
+    if (!member) return `unknown parameter "${name}": expected ${Object.keys(members).join(', ')}`;
     if (value !== undefined && !accepts(member, value)) {
       return `"${name}" must be ${expected(member)}, not ${briefValue(value)}`;
     }
@@ -220,36 +221,37 @@ function isWithin({ minimum = -Infinity, maximum = Infinity }: Member, value: nu
 
 function expected({ type, enum: allowed, minLength, minimum, maximum }: Member): string {
   if (allowed) return `one of ${allowed.join(', ')}`;
-  if (minLength !== undefined) return 'a string that is not empty';
+  if (minLength !== undefined) return 'a non-empty string';
   const kind = type === 'integer' ? 'an integer' : `a ${type}`;
   if (minimum === undefined) return kind;
   return maximum === undefined ? `${kind} of at least ${minimum}` : `${kind} from ${minimum} to ${maximum}`;
 }
 
-/** Truncated: the model knows the value it sent. */
+/** Truncated, because the model knows the value it sent. */
 function briefValue(value: unknown): string {
   const text = JSON.stringify(value) ?? typeof value;
   return truncate(text, 60);
 }
+
 /** A system error in one line for the model; undefined for other errors. */
 export function systemFault(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown) || typeof thrown.code !== 'string') return undefined;
-  if (thrown.code === 'ERR_INVALID_ARG_VALUE') return 'A path or command holds a character no system takes';
+  if (thrown.code === 'ERR_INVALID_ARG_VALUE') return 'A path or command contains an invalid character';
   if (!('syscall' in thrown)) return undefined;
   const what = Object.hasOwn(SENTENCES, thrown.code) ? SENTENCES[thrown.code] : thrown.message;
   return 'path' in thrown && typeof thrown.path === 'string' ? `${what}: ${thrown.path}` : String(what);
 }
 
 const SENTENCES: Readonly<Record<string, string>> = {
-  E2BIG: 'The command is longer than the system takes: write it to a file and run that',
+  E2BIG: 'The command is too long: write it to a file and run the file',
   EACCES: 'Permission denied by the system',
-  EEXIST: 'Something of that name is in the way',
-  EISDIR: 'That is a directory',
-  ELOOP: 'Its links lead round in a circle',
-  ENAMETOOLONG: 'The name is longer than the system takes',
+  EEXIST: 'A file with that name already exists',
+  EISDIR: 'It is a directory',
+  ELOOP: 'The symbolic links form a loop',
+  ENAMETOOLONG: 'The name is too long',
   ENOENT: 'No such file or directory',
-  ENOSPC: 'No space is left on the disk',
-  ENOTDIR: 'Something above it is a file, not a directory',
-  EPERM: 'Not permitted by the system',
+  ENOSPC: 'No space left on the disk',
+  ENOTDIR: 'A parent of the path is not a directory',
+  EPERM: 'Operation not permitted by the system',
   EROFS: 'The file system is read-only',
 };

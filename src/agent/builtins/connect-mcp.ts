@@ -32,7 +32,7 @@ export const CONNECT_MCP = defineBuiltIn({
   },
 });
 
-/** Of a server with very many tools some are named: the others are found by what they do. */
+/** Names up to `MAX_NAMES` tools of a server. */
 function discovered({ tools, searchable = 0 }: Extract<ConnectOutcome, { kind: 'connected' }>): string {
   const more = tools.length - MAX_NAMES;
   const named = more > 0 ? `${listed(tools.slice(0, MAX_NAMES))} and ${more} more` : listed(tools);

@@ -16,11 +16,11 @@ export const LIST_MCP_RESOURCES = defineBuiltIn({
   annotations: { title: 'List resources', readOnlyHint: true, openWorldHint: true },
   required: {},
   optional: {
-    server: { type: 'string', minLength: 1, description: 'Only those of this server.' },
+    server: { type: 'string', minLength: 1, description: 'Only resources of this server.' },
     contains: {
       type: 'string',
       minLength: 1,
-      description: 'Only those whose URI, name or description has this text.',
+      description: 'Only resources whose URI, name or description contains this text.',
     },
   },
   async run({ server, contains = '' }, context, signal) {
@@ -34,7 +34,7 @@ export const LIST_MCP_RESOURCES = defineBuiltIn({
     }
     const lines = fitting(all.slice(0, MAX_RESOURCES).map((it) => JSON.stringify(it)));
     const more = all.length - lines.length;
-    const rest = more > 0 ? [`… and ${more} more: give "server" or "contains" to see them.`] : [];
+    const rest = more > 0 ? [`… and ${more} more: set "server" or "contains" to see them.`] : [];
     return {
       content: [...lines, ...rest, ...faults].join('\n'),
       isError: false,
@@ -51,7 +51,7 @@ function matching(contains: string): (it: ListedResource) => boolean {
   };
 }
 
-/** What a model chooses by; long texts are cut, what programs use is left out. */
+/** The members by which a model chooses; long texts are truncated. */
 function summarize({ server, uri, uriTemplate, name, title, description, mimeType, size }: ListedResource) {
   const short = (text: string | undefined) =>
     text === undefined ? undefined : sliceText(text, MAX_TEXT_LENGTH);
@@ -79,13 +79,13 @@ function fitting(lines: readonly string[]): string[] {
 export const READ_MCP_RESOURCE = defineBuiltIn({
   name: 'ReadMcpResourceTool',
   description:
-    'Reads a resource of a connected MCP server by its URI, or by a URI built from one of its templates. Text comes as it is; other data goes to a file that is named.',
+    'Reads a resource of a connected MCP server by its URI, or by a URI built from one of its templates. Text is returned as it is; other data is saved to a file whose path is returned.',
   annotations: { title: 'Read a resource', readOnlyHint: true, openWorldHint: true },
   required: {
     server: {
       type: 'string',
       minLength: 1,
-      description: "The server's name, as ListMcpResourcesTool gives it.",
+      description: "The server's name, as ListMcpResourcesTool returns it.",
     },
     uri: { type: 'string', minLength: 1, description: 'The URI of the resource.' },
   },

@@ -11,7 +11,7 @@ import { SLEEP } from './sleep.ts';
 import { TASK } from './task.ts';
 import { TOOL_SEARCH } from './tool-search.ts';
 
-/** Every built-in tool, sorted by name. Reading this table loads no more than their descriptions. */
+/** All built-in tools, sorted by name. Their implementations are loaded on first use. */
 export const BUILT_INS: readonly BuiltIn[] = [
   BASH,
   EDIT,

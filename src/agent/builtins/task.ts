@@ -4,15 +4,15 @@ import { defineBuiltIn } from './built-in.ts';
 export const TASK = defineBuiltIn({
   name: 'Task',
   description:
-    'Gives a task to a sub-agent and returns its final message. It knows nothing of this conversation: the prompt must ' +
-    'hold everything it needs, and say what to report. Several calls in one message run side by side.',
+    'Gives a task to a sub-agent and returns its final message. It does not see this conversation: the prompt must ' +
+    'contain everything it needs, and say what to report. Several calls in one message run concurrently.',
   annotations: { title: 'Delegate', readOnlyHint: false, destructiveHint: false },
   required: {
     description: { type: 'string', minLength: 1, description: 'The work in three to five words.' },
-    prompt: { type: 'string', minLength: 1, description: 'What the sub-agent is told.' },
-    subagent_type: { type: 'string', minLength: 1, description: 'Which kind of sub-agent.' },
+    prompt: { type: 'string', minLength: 1, description: 'The instructions for the sub-agent.' },
+    subagent_type: { type: 'string', minLength: 1, description: 'The type of sub-agent.' },
   },
-  optional: { model: { type: 'string', minLength: 1, description: 'Another model than its kind asks for.' } },
+  optional: { model: { type: 'string', minLength: 1, description: 'Overrides the model of the sub-agent.' } },
   concurrency: 'others',
   async run({ description, prompt, subagent_type: type, model }, context, signal) {
     if (!Object.hasOwn(context.agents, type)) {
@@ -24,5 +24,5 @@ export const TASK = defineBuiltIn({
 
 function kinds(agents: Readonly<Record<string, { readonly description: string }>>): string {
   const rows = Object.entries(agents).map(([name, agent]) => `${name} (${agent.description})`);
-  return rows.length === 0 ? 'This session has none.' : `There are: ${rows.join(', ')}`;
+  return rows.length === 0 ? 'This session has no sub-agents.' : `Available: ${rows.join(', ')}`;
 }

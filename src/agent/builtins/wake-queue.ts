@@ -1,10 +1,10 @@
-/** Something that happened while the agent slept or worked: a message pushed by a server, a task that ended. */
+/** An event for the agent, such as a message pushed by a server or the end of a task. */
 export type WakeEvent = { readonly source: string; readonly text: string };
 
 /** Beyond this the oldest events are dropped, and the next `take` reports how many. */
 const MAX_KEPT = 1000;
 
-/** The events that wake an agent, kept until they are taken. */
+/** Events that wake an agent, stored until they are taken. */
 export class WakeQueue {
   #kept: WakeEvent[] = [];
   #dropped = 0;
@@ -30,13 +30,13 @@ export class WakeQueue {
     for (const wake of sleepers) wake([event]);
   }
 
-  /** What has come since the last time, oldest first. */
+  /** The events since the last call, oldest first. */
   take(): readonly WakeEvent[] {
     const events = this.#kept;
     if (this.#dropped > 0) {
       events.unshift({
         source: 'toolplane',
-        text: `${this.#dropped} earlier events were dropped: too many waited`,
+        text: `${this.#dropped} earlier events were dropped because the queue was full`,
       });
     }
     this.#kept = [];
@@ -49,7 +49,7 @@ export class WakeQueue {
     this.#kept.unshift(...events.filter((event) => !this.#kept.includes(event)));
   }
 
-  /** Takes what there is, or waits for the next event; none when the signal is aborted first. */
+  /** Takes the stored events, or waits for the next one; empty if the signal is aborted first. */
   async wait(signal: AbortSignal): Promise<readonly WakeEvent[]> {
     if (signal.aborted) return [];
     if (this.#kept.length > 0) return this.take();

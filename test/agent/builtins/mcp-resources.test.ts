@@ -54,7 +54,7 @@ test('of very many some are told, and how to see the others', async () => {
   const { content } = await call(LIST_MCP_RESOURCES, {}, world);
   const lines = String(content).split('\n');
   expect(lines).toHaveLength(201);
-  expect(lines[200]).toBe('… and 800 more: give "server" or "contains" to see them.');
+  expect(lines[200]).toBe('… and 800 more: set "server" or "contains" to see them.');
 });
 
 test('long texts are cut, what programs use is left out, and the whole keeps to a limit', async () => {

@@ -7,7 +7,7 @@ const EVENT = { source: 'build', text: 'it is green' };
 
 test('ends when its time is over', async () => {
   expect(await call(SLEEP, { seconds: 0.01, reason: 'to see' }, worldIn(directoryWith()))).toEqual(
-    done('Slept 0.01 seconds; nothing happened'),
+    done('Slept 0.01 seconds; no events'),
   );
 });
 
@@ -62,7 +62,7 @@ test('a queue nobody empties keeps the newest events and says how many it droppe
   const events = queue.take();
   expect(events).toHaveLength(1001);
   expect(events.slice(0, 2)).toEqual([
-    { source: 'toolplane', text: '2 earlier events were dropped: too many waited' },
+    { source: 'toolplane', text: '2 earlier events were dropped because the queue was full' },
     { source: 's', text: '2' },
   ]);
   expect(queue.take()).toEqual([]);

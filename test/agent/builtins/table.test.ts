@@ -49,7 +49,7 @@ test.each(BUILT_INS.map((tool) => [tool.listed.name, tool] as const))(
     expect(tool.listed.inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
     const outcome = await call(tool, { unheardOf: 1 }, worldIn(directoryWith()));
     expect(outcome).toEqual(
-      failed(expect.stringMatching(new RegExp(`^${name}: ("\\w+" is missing|unknown member)`))),
+      failed(expect.stringMatching(new RegExp(`^${name}: ("\\w+" is missing|unknown parameter)`))),
     );
   },
 );

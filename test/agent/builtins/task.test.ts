@@ -26,8 +26,8 @@ test.each<[string, Record<string, unknown>, Delegation]>([
 });
 
 test.each([
-  ['sage', AGENTS, 'Unknown subagent_type "sage". There are: scout (looks around), smith (makes things)'],
-  ['toString', {}, 'Unknown subagent_type "toString". This session has none.'],
+  ['sage', AGENTS, 'Unknown subagent_type "sage". Available: scout (looks around), smith (makes things)'],
+  ['toString', {}, 'Unknown subagent_type "toString". This session has no sub-agents.'],
 ])('an unknown kind is answered with those there are: %s', async (type, agents, fault) => {
   const world = worldIn(directoryWith(), { agents });
   expect(await call(TASK, { ...WORK, subagent_type: type }, world)).toEqual(failed(fault));

@@ -247,7 +247,7 @@ test.each(['nobody', 'constructor', '__proto__', 'toString'])(
       { builtIns: ['Task'], rules: allow('Task') },
     );
     await collect(query);
-    expect(results(model.requests[1]).task).toMatch(/^!Unknown subagent_type .* There are: general-purpose/);
+    expect(results(model.requests[1]).task).toMatch(/^!Unknown subagent_type .* Available: general-purpose/);
   },
 );
 

@@ -17,9 +17,9 @@ export const EDIT = defineBuiltIn({
       description: 'The file; a relative path starts at the working directory.',
     },
     old_string: { type: 'string', minLength: 1, description: 'The text to replace, with its white space.' },
-    new_string: { type: 'string', description: 'What stands there afterwards.' },
+    new_string: { type: 'string', description: 'The replacement text.' },
   },
-  optional: { replace_all: { type: 'boolean', description: 'Replace it everywhere; false when left out.' } },
+  optional: { replace_all: { type: 'boolean', description: 'Replace every occurrence; false by default.' } },
   pathMember: 'file_path',
   async run({ file_path, old_string, new_string, replace_all = false }, { workspace, files }, signal) {
     if (old_string === new_string)
@@ -33,14 +33,16 @@ export const EDIT = defineBuiltIn({
     if (stale !== undefined) return failedOutcome(stale);
     const text = old.bytes.toString('utf8');
     if (!Buffer.from(text).equals(old.bytes)) {
-      return failedOutcome(`${path} is not UTF-8 text: Edit would damage it, change it with Bash`);
+      return failedOutcome(`${path} is not UTF-8 text, which Edit would damage: change it with Bash`);
     }
     const replaced = replaceText(text, old_string, new_string);
     if (replaced.times === 0)
-      return failedOutcome(`old_string is not in ${path}: it must be there character by character`);
+      return failedOutcome(
+        `old_string was not found in ${path}: it must match exactly, including white space`,
+      );
     if (replaced.times > 1 && !replace_all) {
       return failedOutcome(
-        `old_string is in ${path} ${replaced.times} times: take in more of its surroundings, or set replace_all`,
+        `old_string occurs ${replaced.times} times in ${path}: include more context, or set replace_all`,
       );
     }
     const bytes = Buffer.from(replaced.text);
@@ -53,8 +55,8 @@ export const EDIT = defineBuiltIn({
 });
 
 /**
- * Replaces every occurrence, all of it literal. In a text with CRLF line ends a line end of `from` stands for either
- * kind, as numbered lines show no difference, and what is put in takes the kind of what it replaces.
+ * Replaces every literal occurrence. In a text with CRLF line ends, a line end of `from` matches both kinds, because
+ * numbered lines do not show the difference, and the replacement uses the kind that it replaces.
  */
 export function replaceText(
   text: string,

@@ -1,9 +1,9 @@
-/** What a conversation knows of a file: nothing, its present state, or an older one. */
+/** Whether a conversation has read the current state of a file, an older one, or none. */
 export type Knowledge = 'unread' | 'current' | 'outdated';
 
 /**
- * Which files a conversation has read, each by the digest of its bytes: a time stamp would miss a change within its
- * grain and mistake a mere touch for one.
+ * The files that a conversation has read, with the digest of their bytes. A timestamp would miss a quick change, and
+ * would report a touched file as changed.
  */
 export class FileMemory {
   readonly #digests = new Map<string, string>();
@@ -21,7 +21,7 @@ export class FileMemory {
   }
 }
 
-/** Why a file must not be changed yet; undefined when the conversation knows it as it is. */
+/** Why a file must not be changed yet; undefined if the conversation has read its current state. */
 export function staleness(path: string, knowledge: Knowledge): string | undefined {
   switch (knowledge) {
     case 'unread':

@@ -2,7 +2,6 @@ import { sliceText } from '../../../base/text/display-text.ts';
 import { absolutePath } from '../../../permissions/path.ts';
 import { failedOutcome, type ToolOutcome } from '../../loop/run-calls.ts';
 import { checkImage, type ImageType } from '../../results/images.ts';
-
 import { defineBuiltIn } from '../built-in.ts';
 
 export const READ = defineBuiltIn({
@@ -19,9 +18,13 @@ export const READ = defineBuiltIn({
     },
   },
   optional: {
-    offset: { type: 'integer', minimum: 1, description: 'The first line to give, counted from 1.' },
-    limit: { type: 'integer', minimum: 1, description: 'How many lines to give; 2000 when left out.' },
-    column: { type: 'integer', minimum: 1, description: 'Where in the first line to begin, counted from 1.' },
+    offset: { type: 'integer', minimum: 1, description: 'The first line, counted from 1.' },
+    limit: { type: 'integer', minimum: 1, description: 'The number of lines; 2000 by default.' },
+    column: {
+      type: 'integer',
+      minimum: 1,
+      description: 'The first character of the first line, counted from 1.',
+    },
   },
   pathMember: 'file_path',
   async run({ file_path, offset = 1, limit, column }, context, signal) {
@@ -41,8 +44,8 @@ function outcomeOf(path: string, bytes: Buffer, part: LinePart): ToolOutcome {
   if (seen.kind === 'none') return textOutcome(path, bytes, part);
   if (seen.kind === 'image') return imageOutcome(bytes, seen.type);
   if (seen.kind === 'truncated')
-    return failedOutcome(`${path} is an image whose end is missing: get it again`);
-  return failedOutcome(`${path} is an image of ${seen.why}: make it smaller first`);
+    return failedOutcome(`${path} is a truncated image: create or download it again`);
+  return failedOutcome(`${path} is an image of ${seen.why}: reduce its size first`);
 }
 
 function imageOutcome(bytes: Buffer, type: ImageType): ToolOutcome {
@@ -51,11 +54,9 @@ function imageOutcome(bytes: Buffer, type: ImageType): ToolOutcome {
 }
 
 function textOutcome(path: string, bytes: Buffer, part: LinePart): ToolOutcome {
-  if (bytes.length === 0) return { content: `${path} is empty: it has no bytes`, isError: false };
+  if (bytes.length === 0) return { content: `${path} is empty (0 bytes)`, isError: false };
   if (bytes.subarray(0, 8192).includes(0)) {
-    return failedOutcome(
-      `${path} is a binary file: look at it with Bash, with a program that knows its format`,
-    );
+    return failedOutcome(`${path} is a binary file: use Bash with a program that supports its format`);
   }
   const numbered = numberLines(bytes.toString('utf8'), part);
   if (numbered.kind === 'beyond') {
@@ -69,18 +70,19 @@ function textOutcome(path: string, bytes: Buffer, part: LinePart): ToolOutcome {
   }
   return { content: numbered.text, isError: false };
 }
+
 const MAX_LINES = 2000;
 const MAX_LINE_LENGTH = 2000;
-/** Of a line that is asked for by column. */
+/** Limit for a line that is requested with `column`. */
 const MAX_PART_LENGTH = 50_000;
-/** Together; what is beyond is for the next call. */
+/** Limit for all lines of one call. */
 const MAX_CHARACTERS = 256_000;
 
-/** Where to begin, and how far; all count from 1. */
+/** The requested part; offset and column count from 1. */
 type LinePart = {
   readonly offset: number;
   readonly limit?: number | undefined;
-  /** Of the first line; those after it begin at their beginning. */
+  /** Applies to the first line only. */
   readonly column?: number | undefined;
 };
 
@@ -89,7 +91,7 @@ type NumberedLines =
   | { readonly kind: 'beyond'; readonly lines: number }
   | { readonly kind: 'beyond-line'; readonly characters: number };
 
-/** A part of a text as `cat -n` shows it, with a note where something was left out and how to get it. */
+/** A part of a text as `cat -n` shows it, with notes on how to read omitted parts. */
 export function numberLines(text: string, part: LinePart): NumberedLines {
   const { offset, limit = MAX_LINES, column = 1 } = part;
   const lines = text.replace(/^\uFEFF/, '').split('\n');
@@ -108,7 +110,7 @@ export function numberLines(text: string, part: LinePart): NumberedLines {
   }
   const next = offset + shown.length;
   if (next <= lines.length) {
-    shown.push(`[Lines ${next} to ${lines.length} were left out: Read again with offset ${next} for more.]`);
+    shown.push(`[Lines ${next} to ${lines.length} omitted: use Read with offset ${next} for more.]`);
   }
   return { kind: 'lines', text: shown.join('\n').toWellFormed() };
 }
@@ -123,6 +125,6 @@ function cut(line: string, number: number, column: number): string {
   if (line.length - start <= maxLength) return line.slice(start);
   const part = sliceText(line.slice(start), maxLength);
   const next = start + part.length;
-  const more = `${line.length - next} more characters of this line were left out`;
-  return `${part} [${more}: Read again with offset ${number} and column ${next + 1} for them]`;
+  const more = `${line.length - next} more characters of this line omitted`;
+  return `${part} [${more}: use Read with offset ${number} and column ${next + 1}]`;
 }

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { nearest } from '../../../base/text/nearest.ts';
 import type { BuiltInContext } from '../built-in.ts';
 
-/** Larger files are for commands that read a part: these tools hold the whole of it. */
+/** Size limit of the file tools, which read whole files into memory. */
 export const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
 export type RealFile =
@@ -14,8 +14,8 @@ export type RealFile =
   | { readonly kind: 'refused'; readonly fault: string };
 
 /**
- * Reads the very file that was decided on: a path that leads through a link is refused. A directory above it that is
- * swapped for a link and back between opening and looking would go unnoticed; who can do that can write there anyway.
+ * Reads exactly the file that permission was decided for: a path through a symbolic link is refused. A parent directory
+ * that is replaced by a link and restored between the checks is not noticed; that requires write access there anyway.
  */
 export async function readReal(path: string, signal: AbortSignal): Promise<RealFile> {
   const handle = await openUnlinked(path);
@@ -23,11 +23,11 @@ export async function readReal(path: string, signal: AbortSignal): Promise<RealF
   if (handle === 'link') return refused(await linkFault(path));
   await using file = handle;
   const stat = await file.stat();
-  if (stat.isDirectory()) return refused(`${path} is a directory: look into it with Glob`);
-  if (!stat.isFile()) return refused(`${path} is no regular file`);
+  if (stat.isDirectory()) return refused(`${path} is a directory: list its files with Glob`);
+  if (!stat.isFile()) return refused(`${path} is not a regular file`);
   if (stat.size > MAX_FILE_BYTES) {
     return refused(
-      `${path} has ${stat.size} bytes, more than the ${MAX_FILE_BYTES} that fit: use Grep or Bash on it`,
+      `${path} has ${stat.size} bytes, more than the limit of ${MAX_FILE_BYTES}: use Grep or Bash instead`,
     );
   }
   if ((await realpath(path)) !== path) return refused(await linkFault(path));
@@ -35,17 +35,17 @@ export async function readReal(path: string, signal: AbortSignal): Promise<RealF
   return { kind: 'file', bytes, digest: digestOf(bytes), mode: stat.mode & 0o7777 };
 }
 
-/** What `FileMemory` remembers of a file's bytes. */
+/** The digest of a file's bytes for `FileMemory`. */
 export function digestOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('base64');
 }
 
-/** Where a path leads that is not what it seems; the model can name that itself, and permission is asked for it. */
+/** Names the target of a link, so that the model can use that path and permission is decided for it. */
 export async function linkFault(path: string): Promise<string> {
-  return `${path} leads through a link to ${await realpath(path).catch(() => 'nothing')}: name that path instead`;
+  return `${path} leads through a symbolic link to ${await realpath(path).catch(() => 'nothing')}: use that path instead`;
 }
 
-/** Not blocking: a pipe without a writer would never open. */
+/** Non-blocking, because opening a pipe without a writer would never return. */
 async function openUnlinked(path: string): Promise<FileHandle | 'missing' | 'link'> {
   try {
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -62,8 +62,8 @@ function refused(fault: string): RealFile {
 }
 
 /**
- * Puts a file in place as a whole: a reader sees the old content or the new one. A link there is replaced, not
- * followed. Between the caller's look at the old file and this, another program may write: that is not prevented.
+ * Replaces a file atomically: a reader sees the old or the new content. A symbolic link is replaced, not followed. A write
+ * of another program between the caller's check and this call is not detected.
  */
 export async function replaceFile(
   path: string,
@@ -86,13 +86,13 @@ export async function replaceFile(
 
 async function writeDraft(draft: string, bytes: Buffer, mode: number | undefined): Promise<void> {
   await using file = await open(draft, 'wx');
-  // Not by `open`: the umask would take bits away.
+  // `open` would apply the umask.
   if (mode !== undefined) await file.chmod(mode);
   await file.writeFile(bytes);
   await file.sync();
 }
 
-/** Says that a file does not exist, and which one beside it was perhaps meant. */
+/** The message for a missing file, with a suggestion from the same directory. */
 export async function missingFault(
   path: string,
   context: Pick<BuiltInContext, 'isReadable'>,

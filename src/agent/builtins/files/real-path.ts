@@ -5,14 +5,14 @@ import type { Rule } from '../../../permissions/rule.ts';
 import { subjectKind } from '../../../permissions/subject.ts';
 import { type BuiltIn, systemFault } from '../built-in.ts';
 
-/** An input whose path is absolute and free of links, or why there is none. */
+/** An input with an absolute path without symbolic links, or why the path cannot be resolved. */
 type RealInput =
   | { readonly kind: 'resolved'; readonly input: Readonly<Record<string, unknown>> }
   | { readonly kind: 'unresolved'; readonly fault: string };
 
 /**
- * The input with its path as the file system sees it. Permission is decided on this one, and the tool is run with this
- * one: tools follow no links themselves, so what was decided on is what is opened.
+ * The input with its path resolved by the file system. Permission is decided for this input and the tool runs with it;
+ * tools do not follow links themselves, so that the path that was decided on is the one that is opened.
  */
 export async function realInput(
   tool: Pick<BuiltIn, 'pathMember'>,
@@ -31,12 +31,12 @@ export async function realInput(
   }
 }
 
-/** More links than any system follows in one path. */
+/** The limit for symbolic links in one path, as in Linux. */
 const MAX_LINKS = 40;
 
 /**
- * Resolves links also for what does not exist yet: from the root down to the first name that is missing, and through
- * dangling links. Of a path with many missing names only the first is looked up.
+ * Resolves links also in paths that do not exist yet: from the root to the first missing name, and through dangling
+ * links.
  */
 async function realPath(path: string, linksLeft = MAX_LINKS): Promise<string> {
   try {
@@ -69,9 +69,9 @@ async function linkTarget(path: string): Promise<{ readonly to: string } | 'no-l
 }
 
 /**
- * Where the paths that rules name lead. A rule names a path as a person writes it, a call is decided on the real path:
- * with a home directory that is a link, `~/.ssh` is also the directory it leads to. Looked up for each call, since links
- * change. What a link below a wildcard of the rule leads to is not looked up.
+ * The symbolic links in the paths of deny and ask rules. Rules contain paths as users write them, while calls are decided
+ * on real paths: if the home directory is a link, a rule for `~/.ssh` must also match the real directory. Resolved for
+ * each call, because links change. Links below a wildcard of a rule are not resolved.
  */
 export async function ruleLinks(rules: readonly Rule[], workspace: Workspace): Promise<PathLink[]> {
   const home = absolutePath(workspace.home, workspace);

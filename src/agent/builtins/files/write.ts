@@ -15,7 +15,7 @@ export const WRITE = defineBuiltIn({
       minLength: 1,
       description: 'The file; a relative path starts at the working directory.',
     },
-    content: { type: 'string', description: 'All of its new text.' },
+    content: { type: 'string', description: 'The complete new text.' },
   },
   optional: {},
   pathMember: 'file_path',

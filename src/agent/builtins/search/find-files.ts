@@ -6,7 +6,7 @@ import type { BuiltInContext } from '../built-in.ts';
 import { linkFault } from '../files/real-file.ts';
 import type { GlobPattern } from './glob-pattern.ts';
 
-/** The files below `root` a pattern matches, newest first; a link counts as the file it leads to. */
+/** The files below `root` that match a pattern, newest first; a link counts as its target. */
 export async function findFiles(
   root: string,
   glob: GlobPattern,
@@ -33,7 +33,7 @@ async function leadsToReadable(link: string, context: Pick<BuiltInContext, 'isRe
   );
 }
 
-/** Files by the time they were last changed; what is no file, or no more, is left out. */
+/** Files by modification time, newest first; other paths are omitted. */
 export async function newestFirst(paths: readonly string[], signal: AbortSignal): Promise<string[]> {
   const dated: { readonly path: string; readonly time: number }[] = [];
   for (let from = 0; from < paths.length; from += AT_ONCE) {
@@ -59,17 +59,19 @@ export type SearchRoot =
   | { readonly kind: 'directory' | 'file'; readonly path: string }
   | { readonly kind: 'refused'; readonly fault: string };
 
-/** Where a search begins: the path that was decided on, or the working directory. */
+/** The start of a search: the given path, or the working directory. */
 export async function searchRoot(given: string | undefined, workspace: Workspace): Promise<SearchRoot> {
   if (given === undefined) return { kind: 'directory', path: await realpath(workspace.cwd) };
   const path = absolutePath(given, workspace);
   const stat = await lstat(path);
   if ((await realpath(path)) !== path) return { kind: 'refused', fault: await linkFault(path) };
   if (stat.isDirectory()) return { kind: 'directory', path };
-  return stat.isFile() ? { kind: 'file', path } : { kind: 'refused', fault: `${path} is no regular file` };
+  return stat.isFile()
+    ? { kind: 'file', path }
+    : { kind: 'refused', fault: `${path} is not a file or directory` };
 }
 
-/** A path as results show it: from the working directory when it is below that. */
+/** A path for results, relative to the working directory if it is below that. */
 export function shownPath(path: string, { cwd }: Workspace): string {
   return path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
 }
@@ -84,13 +86,13 @@ export type WalkEntry = {
 export type WalkRules = {
   /** Whether to look into a directory, given as its segments from the root. */
   enters(segments: readonly string[]): boolean;
-  /** What is not readable is not there, with all that is below it. */
+  /** False for files and directories that are skipped. */
   isReadable(path: string): boolean;
 };
 
 /**
- * Everything below a directory but directories. Links are reported and never followed, so there are no circles. A
- * directory that cannot be opened is passed over, as `find` would do; one swapped for a link while this runs is followed.
+ * All files and links below a directory. Links are not followed, so that there are no loops. Directories that cannot be
+ * opened are skipped; a directory that is replaced by a link during the walk is followed.
  */
 export async function* walk(root: string, rules: WalkRules, signal: AbortSignal): AsyncGenerator<WalkEntry> {
   const open: (readonly string[])[] = [[]];
@@ -98,7 +100,7 @@ export async function* walk(root: string, rules: WalkRules, signal: AbortSignal)
   for (let directory = open.pop(); directory; directory = open.pop()) {
     signal.throwIfAborted();
     for (const entry of await entriesOf([root, ...directory].join('/'))) {
-      // A directory may have many entries, and each is compared with many rules.
+      // Yields to other work, because a directory may have many entries and there may be many rules.
       if (performance.now() - turnBegan > MAX_TURN_MS) {
         await setImmediate();
         signal.throwIfAborted();
@@ -114,10 +116,10 @@ export async function* walk(root: string, rules: WalkRules, signal: AbortSignal)
   }
 }
 
-/** How long other work, such as handling a signal, waits for the walk. */
+/** How long the walk may block other work. */
 const MAX_TURN_MS = 20;
 
-/** Version control and installed packages drown what a search is for. */
+/** Version control data and installed packages are rarely what a search is for. */
 export function isUsuallySkipped(segments: readonly string[]): boolean {
   const name = segments.at(-1);
   return name === '.git' || name === 'node_modules';

@@ -1,18 +1,18 @@
 import { ANY, matchesSequence } from '../../../base/text/patterns.ts';
 
-/** A pattern for paths below some root, each given as its segments. */
+/** A pattern for paths below a root, given as segments. */
 export type GlobPattern = {
   matches(path: readonly string[]): boolean;
-  /** Whether something below the directory could match: the others need not be looked into. */
+  /** Whether a path below the directory can match. */
   reachesInto(directory: readonly string[]): boolean;
-  /** Whether a segment of the pattern is just this name. */
+  /** Whether a segment of the pattern is exactly this name. */
   names(segment: string): boolean;
 };
 
 /**
- * Reads a glob: `*` and `?` stay within a segment and take leading dots, `**` as a segment is any number of segments,
- * `[a-z]`, `[!x]`, `{a,b}`, and `\` takes the next character as it is. A string is what is wrong with the pattern.
- * Matching takes time by length of pattern times length of path, whatever the pattern.
+ * Parses a glob: `*` and `?` match within a segment, leading dots included; `**` as a segment matches any number of
+ * segments; `[a-z]`, `[!x]` and `{a,b}` are supported, and `\` escapes the next character. Returns a string that describes
+ * the error if the pattern is invalid. Matching takes at most the length of the pattern times the length of the path.
  */
 export function parseGlob(pattern: string): GlobPattern | string {
   if (pattern.length > MAX_PATTERN_LENGTH) return `it is longer than ${MAX_PATTERN_LENGTH} characters`;
@@ -21,8 +21,8 @@ export function parseGlob(pattern: string): GlobPattern | string {
   const globs = alternatives.map((it) =>
     it.split('/').filter((segment) => segment !== '' && segment !== '.'),
   );
-  if (globs.some((segments) => segments.includes('..'))) return 'it must not lead upwards with ".."';
-  if (globs.some((segments) => segments.length === 0)) return 'it names nothing';
+  if (globs.some((segments) => segments.includes('..'))) return '".." is not allowed';
+  if (globs.some((segments) => segments.length === 0)) return 'it is empty';
   const compiled = globs.map((segments) => segments.map(compileSegment));
   return {
     matches: (path) => compiled.some((segments) => matchesSequence(segments, path, matchesSegment)),
@@ -68,9 +68,10 @@ function reaches(pattern: readonly Segment[], directory: readonly string[]): boo
   }
   return true;
 }
+
 const MAX_ALTERNATIVES = 256;
 
-/** `a{b,c{d,e}}` as `ab`, `acd`, `ace`; braces without a comma or without an end stand for themselves. */
+/** `a{b,c{d,e}}` becomes `ab`, `acd`, `ace`; braces without a comma or an end are literal. */
 function expandBraces(pattern: string): readonly string[] | string {
   let done: string[] = [];
   let open = [pattern];
@@ -84,7 +85,7 @@ function expandBraces(pattern: string): readonly string[] | string {
   return done;
 }
 
-/** The pattern once for each alternative of its first group; undefined when there is no group. */
+/** The pattern with each alternative of its first group; undefined without a group. */
 function expandFirst(pattern: string): string[] | undefined {
   for (let start = pattern.indexOf('{'); start !== -1; start = pattern.indexOf('{', start + 1)) {
     const group = pattern[start - 1] === '\\' ? undefined : groupAt(pattern, start);

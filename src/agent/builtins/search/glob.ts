@@ -15,7 +15,7 @@ export const GLOB = defineBuiltIn({
     path: {
       type: 'string',
       minLength: 1,
-      description: 'The directory to search; the working directory when left out.',
+      description: 'The directory to search; the working directory by default.',
     },
   },
   pathMember: 'path',
@@ -26,22 +26,22 @@ export const GLOB = defineBuiltIn({
     if (root.kind === 'file') return failedOutcome(`${root.path} is a file: Glob searches a directory`);
     const below = belowRoot(pattern, root.path);
     if (below === undefined) {
-      return failedOutcome(`The pattern is outside ${root.path}: give the directory it starts at as "path"`);
+      return failedOutcome(`The pattern is outside ${root.path}: set "path" to the directory it starts in`);
     }
     const glob = parseGlob(below);
-    if (typeof glob === 'string') return failedOutcome(`The pattern "${pattern}" cannot be used: ${glob}`);
+    if (typeof glob === 'string') return failedOutcome(`Invalid pattern "${pattern}": ${glob}`);
     const found = await findFiles(root.path, glob, context, signal);
     if (found.length === 0) return { content: `No file in ${root.path} matches ${pattern}`, isError: false };
     const shown = found.slice(0, MAX_SHOWN).map((it) => shownPath(it, context.workspace));
     const more = found.length - shown.length;
-    if (more > 0) shown.push(`[${more} older files were left out: narrow the pattern or the path]`);
+    if (more > 0) shown.push(`[${more} older files omitted: use a narrower pattern or path]`);
     return { content: shown.join('\n'), isError: false };
   },
 });
 
 const MAX_SHOWN = 100;
 
-/** A pattern that starts at the root of the file system could lead out of what was decided on. */
+/** An absolute pattern relative to the root; undefined if it is outside, where permission was not decided. */
 function belowRoot(pattern: string, root: string): string | undefined {
   if (!pattern.startsWith('/')) return pattern;
   const prefix = root === '/' ? '/' : `${root}/`;

@@ -39,7 +39,9 @@ export function limitEntries(entries: readonly string[], maxEntries: number, max
     kept.push(entry);
   }
   if (kept.length < entries.length) {
-    kept.push(`[There is more after these ${kept.length} lines: narrow the search, or raise head_limit]`);
+    kept.push(
+      `[More results after these ${kept.length} lines: use a narrower search or a higher head_limit]`,
+    );
   }
   return kept.join('\n').toWellFormed();
 }

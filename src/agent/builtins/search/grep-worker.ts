@@ -3,22 +3,22 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { compilePattern } from '../../../base/text/patterns.ts';
 import { type Matches, matchLines } from './match-lines.ts';
 
-/** What the thread is given. */
+/** The input of the worker. */
 export type GrepJob = {
   readonly source: string;
   readonly ignoreCase: boolean;
   readonly multiline: boolean;
   readonly before: number;
   readonly after: number;
-  /** Absolute and decided on; a link that took the place of one is not followed. */
+  /** Absolute paths; a link in the place of a file is not followed. */
   readonly files: readonly string[];
-  /** Larger ones are counted, not read. */
+  /** Larger files are counted and not read. */
   readonly largestFile: number;
-  /** How many lines, or files with matches, are enough. */
+  /** The search ends after so many lines or files with matches. */
   readonly enough: { readonly of: 'lines' | 'files'; readonly count: number };
 };
 
-/** What it reports: each file with matches, and the end. */
+/** A message of the worker: a file with matches, or the end. */
 export type GrepReport =
   | ({ readonly kind: 'hit'; readonly path: string } & Matches)
   | { readonly kind: 'end'; readonly tooLarge: number };
@@ -49,18 +49,18 @@ function grep(job: GrepJob, report: (it: GrepReport) => void): void {
   report({ kind: 'end', tooLarge });
 }
 
-/** Files that are binary, gone or not ours to read are passed over. */
-function readText(path: string, largest: number): { readonly text: string } | 'too-large' | 'passed-over' {
+/** Skips files that are binary, missing or not readable. */
+function readText(path: string, largest: number): { readonly text: string } | 'too-large' | 'skipped' {
   let file: number | undefined;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stat = fstatSync(file);
-    if (!stat.isFile()) return 'passed-over';
+    if (!stat.isFile()) return 'skipped';
     if (stat.size > largest) return 'too-large';
     const bytes = readFileSync(file);
-    return bytes.subarray(0, 8192).includes(0) ? 'passed-over' : { text: bytes.toString('utf8') };
+    return bytes.subarray(0, 8192).includes(0) ? 'skipped' : { text: bytes.toString('utf8') };
   } catch {
-    return 'passed-over';
+    return 'skipped';
   } finally {
     if (file !== undefined) closeSync(file);
   }

@@ -5,7 +5,7 @@ import type { GrepEnd } from './run-grep.ts';
 
 const DEFAULT_HEAD_LIMIT = 250;
 const MAX_CHARACTERS = 30_000;
-/** Files with matches are put in order of time, for which all of them have to be known. */
+/** All files with matches are needed to sort them by time. */
 const MAX_FILES = 10_000;
 const TIMEOUT_MS = 20_000;
 
@@ -14,9 +14,9 @@ const COUNT = { type: 'integer', minimum: 0, maximum: 1000 } as const;
 export const GREP = defineBuiltIn({
   name: 'Grep',
   description:
-    'Searches the text of files with a regular expression (RE2 syntax), line by line. Gives the files that match, newest ' +
+    'Searches the text of files with a regular expression (RE2 syntax), line by line. Returns the files that match, newest ' +
     'first, or with output_mode "content" the lines, or with "count" the number of matching lines in each file. Binary ' +
-    'files, links, .git and node_modules are left out.',
+    'files, links, .git and node_modules are skipped.',
   annotations: { title: 'Search in files', readOnlyHint: true },
   required: {
     pattern: {
@@ -29,12 +29,12 @@ export const GREP = defineBuiltIn({
     path: {
       type: 'string',
       minLength: 1,
-      description: 'A directory or file; the working directory when left out.',
+      description: 'A directory or file; the working directory by default.',
     },
     glob: {
       type: 'string',
       minLength: 1,
-      description: 'Only these files, as "*.ts" or "src/**"; "!" in front: all others.',
+      description: 'Only these files, such as "*.ts" or "src/**"; with "!" in front, all others.',
     },
     type: {
       type: 'string',
@@ -44,19 +44,19 @@ export const GREP = defineBuiltIn({
     output_mode: {
       type: 'string',
       enum: ['content', 'files_with_matches', 'count'],
-      description: 'What to give; files_with_matches when left out.',
+      description: 'What to return; files_with_matches by default.',
     },
-    '-i': { type: 'boolean', description: 'Letters match in either case.' },
-    '-n': { type: 'boolean', description: 'Line numbers with content; true when left out.' },
-    '-A': { ...COUNT, description: 'Lines to give after each match, with content.' },
-    '-B': { ...COUNT, description: 'Lines to give before each match, with content.' },
+    '-i': { type: 'boolean', description: 'Ignore case.' },
+    '-n': { type: 'boolean', description: 'Line numbers with content; true by default.' },
+    '-A': { ...COUNT, description: 'Lines after each match, with content.' },
+    '-B': { ...COUNT, description: 'Lines before each match, with content.' },
     '-C': { ...COUNT, description: 'Both of these.' },
     head_limit: {
       type: 'integer',
       minimum: 1,
-      description: 'Only so many lines of the answer; 250 when left out.',
+      description: 'The maximum number of lines in the result; 250 by default.',
     },
-    multiline: { type: 'boolean', description: 'A match may span lines, and "." takes line ends.' },
+    multiline: { type: 'boolean', description: 'A match may span lines, and "." matches line ends.' },
   },
   pathMember: 'path',
   async run(input, context, signal) {
@@ -68,10 +68,8 @@ export const GREP = defineBuiltIn({
     const options = { ignoreCase: input['-i'] ?? false, multiline: input.multiline ?? false };
     const compiled = compilePattern(pattern, options);
     if (typeof compiled === 'string') {
-      const members = 'case and lines are the members "-i" and "multiline"';
-      return failedOutcome(
-        `The regular expression cannot be used: ${compiled}. It is in RE2 syntax; ${members}`,
-      );
+      const members = 'for case and multiple lines use "-i" and "multiline"';
+      return failedOutcome(`Invalid regular expression: ${compiled}. The syntax is RE2; ${members}`);
     }
     const [{ newestFirst, searchRoot, shownPath }, search, output, { MAX_FILE_BYTES }] = await Promise.all([
       import('./find-files.ts'),
@@ -117,11 +115,11 @@ export const GREP = defineBuiltIn({
 });
 
 function outcomeOf(end: GrepEnd, found: string, searched: number): ToolOutcome {
-  const lines = [found || (searched === 0 ? 'No file fits the path, the glob and the type' : 'No match')];
-  if (end.tooLarge > 0) lines.push(`[${end.tooLarge} files were too large to search: use Bash on them]`);
+  const lines = [found || (searched === 0 ? 'No file matches the path, the glob and the type' : 'No match')];
+  if (end.tooLarge > 0) lines.push(`[${end.tooLarge} files are too large to search: use Bash for them]`);
   if (end.timedOut) {
     lines.push(
-      `[Stopped after ${TIMEOUT_MS / 1000} seconds, not all was searched: narrow the path or simplify the pattern]`,
+      `[Stopped after ${TIMEOUT_MS / 1000} seconds before all files were searched: use a narrower path or a simpler pattern]`,
     );
   }
   return { content: lines.join('\n'), isError: end.timedOut };

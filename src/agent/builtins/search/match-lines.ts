@@ -1,11 +1,11 @@
 import type { LinearPattern } from '../../../base/text/patterns.ts';
 
-/** One line of a text: a match, or beside one. Counted from 1. */
+/** A matching line or a context line; line and column count from 1. */
 export type MatchedLine = {
   readonly line: number;
   readonly text: string;
   readonly isMatch: boolean;
-  /** Where in the line its first match begins. */
+  /** The start of the first match in the line. */
   readonly column?: number;
 };
 
@@ -13,13 +13,13 @@ export type Matches = { readonly count: number; readonly lines: readonly Matched
 
 export type MatchRules = {
   readonly pattern: LinearPattern;
-  /** Whether a match may span lines: then all of them count. */
+  /** Whether a match may span lines; then each of them counts. */
   readonly multiline: boolean;
   readonly before: number;
   readonly after: number;
 };
 
-/** The lines of a text a pattern matches, each once, with those around them in order. */
+/** The lines of a text that match a pattern, with context lines, each once and in order. */
 export function matchLines(text: string, { pattern, multiline, before, after }: MatchRules): Matches {
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === '') lines.pop();
@@ -43,7 +43,7 @@ export function matchLines(text: string, { pattern, multiline, before, after }: 
   };
 }
 
-/** By line, where in it the first match begins; both from 0. */
+/** The start of the first match by line; both count from 0. */
 type Matching = ReadonlyMap<number, number>;
 
 function linesThatMatch(lines: readonly string[], pattern: LinearPattern): Matching {

@@ -14,7 +14,7 @@ export type GrepEnd = {
   readonly timedOut: boolean;
 };
 
-/** Searches in a thread of its own: many or large files hold up nothing else, and ending the thread ends the search. */
+/** Searches in a worker thread, which does not block other work and can be terminated at any time. */
 export async function runGrep(job: GrepJob, limitMs: number, signal: AbortSignal): Promise<GrepEnd> {
   const timedOut = AbortSignal.timeout(limitMs);
   const cutOff = AbortSignal.any([signal, timedOut]);
@@ -31,7 +31,7 @@ export async function runGrep(job: GrepJob, limitMs: number, signal: AbortSignal
     else end.resolve({ hits, tooLarge: report.tooLarge, timedOut: false });
   });
   worker.on('error', end.reject);
-  worker.on('exit', () => end.reject(new Error('The search ended without an answer')));
+  worker.on('exit', () => end.reject(new Error('The search worker exited without a result')));
   const cut = () =>
     signal.aborted ? end.reject(signal.reason) : end.resolve({ hits, tooLarge: 0, timedOut: true });
   cutOff.addEventListener('abort', cut, { once: true });
@@ -43,7 +43,7 @@ export async function runGrep(job: GrepJob, limitMs: number, signal: AbortSignal
   }
 }
 
-/** A module in the folder of `here`, with its ending: sources are run as they are, the package is compiled. */
+/** The URL of a module in the folder of `here`: TypeScript in the sources, JavaScript in the package. */
 export function siblingModule(here: string, name: string): URL {
   return new URL(`./${name}${here.endsWith('.ts') ? '.ts' : '.js'}`, here);
 }
@@ -52,7 +52,7 @@ export type GrepFiles =
   | { readonly kind: 'files'; readonly paths: readonly string[] }
   | { readonly kind: 'refused'; readonly fault: string };
 
-/** Which files are searched, by name: those below the root that a glob and a type let through. Links are not. */
+/** The files to search: those below the root that match the glob and the type, without links. */
 export async function grepFiles(
   root: Exclude<SearchRoot, { kind: 'refused' }>,
   wanted: { readonly glob?: string | undefined; readonly type?: string | undefined },
@@ -85,21 +85,22 @@ function filterOf({
   readonly type?: string | undefined;
 }): Filter | string {
   if (type !== undefined && !Object.hasOwn(FILE_TYPES, type)) {
-    return `Unknown type "${type}": it is one of ${Object.keys(FILE_TYPES).join(', ')}; or use glob`;
+    return `Unknown type "${type}": use one of ${Object.keys(FILE_TYPES).join(', ')}, or glob`;
   }
   const filters: Filter[] = [];
   for (const given of [glob, type === undefined ? undefined : FILE_TYPES[type]]) {
     if (given === undefined) continue;
     const isNegated = given.startsWith('!');
     const pattern = isNegated ? given.slice(1) : given;
-    // As search programs do: a glob without a slash is about the name alone.
+    // As in ripgrep, a glob without a slash matches the file name only.
     const parsed = parseGlob(pattern.includes('/') ? pattern : `**/${pattern}`);
-    if (typeof parsed === 'string') return `The glob "${given}" cannot be used: ${parsed}`;
+    if (typeof parsed === 'string') return `Invalid glob "${given}": ${parsed}`;
     filters.push((segments) => parsed.matches(segments) !== isNegated);
   }
   return (segments) => filters.every((accepts) => accepts(segments));
 }
-/** Words for kinds of files, as globs of their names; the words are those of common search programs. */
+
+/** File types and their globs, under the names that ripgrep uses. */
 export const FILE_TYPES: Readonly<Record<string, string>> = {
   c: '*.{c,h}',
   cpp: '*.{cc,cpp,cxx,hh,hpp,hxx,h}',

@@ -2,24 +2,24 @@ import type { ProcessGroup } from '../../../base/process/process-group.ts';
 
 const POLL_INTERVAL_MS = 1000;
 
-/** What commands of a session left running in the background: it ends with the session. */
+/** Background processes that commands of a session started; they are ended with the session. */
 export class BackgroundProcesses implements AsyncDisposable {
   readonly #forgets = new Map<ProcessGroup, () => void>();
   readonly #afterwards: readonly AsyncDisposable[];
 
-  /** `afterwards` is disposed of when no command can use it any more. */
+  /** `afterwards` is disposed after all processes have ended. */
   constructor(...afterwards: readonly AsyncDisposable[]) {
     this.#afterwards = afterwards;
   }
 
-  /** `onGone` is called when it has ended: its number may then become that of another program. */
+  /** `onGone` is called when the group has ended, because the system may reuse its id. */
   add(group: ProcessGroup, onGone: () => void): void {
-    const look = setInterval(() => {
+    const poll = setInterval(() => {
       if (!group.isRunning()) this.#forget(group);
     }, POLL_INTERVAL_MS);
-    look.unref();
+    poll.unref();
     this.#forgets.set(group, () => {
-      clearInterval(look);
+      clearInterval(poll);
       onGone();
     });
   }

@@ -17,9 +17,12 @@ export const BASH = defineBuiltIn({
       type: 'integer',
       minimum: 1,
       maximum: 600_000,
-      description: 'Milliseconds until it is ended; 120000 when left out.',
+      description: 'Time limit in milliseconds; 120000 by default.',
     },
-    description: { type: 'string', description: 'What it does in five to ten words, for whoever watches.' },
+    description: {
+      type: 'string',
+      description: 'What the command does, in five to ten words, for the user.',
+    },
   },
   async run({ command, timeout = DEFAULT_TIMEOUT_MS }, { workspace, env, background }, signal) {
     const { runShell } = await import('./run-shell.ts');
@@ -44,14 +47,17 @@ function describeEnd(
     case 'killed':
       return { text: `Ended by ${how.signal}`, isError: true };
     case 'timed-out':
-      return { text: `Timed out after ${limitMs} ms; it was ended with all it had started`, isError: true };
+      return {
+        text: `Timed out after ${limitMs} ms; the command and its processes were ended`,
+        isError: true,
+      };
     case 'aborted':
-      return { text: 'Interrupted; it was ended with all it had started', isError: true };
+      return { text: 'Interrupted; the command and its processes were ended', isError: true };
     case 'not-started':
       return { text: `The shell could not be started: ${how.fault}`, isError: true };
   }
 }
 
 function backgroundNote(group: number): string {
-  return `[It left processes running; "kill -- -${group}" ends them, as does the end of this session]`;
+  return `[Processes are still running in the background; "kill -- -${group}" ends them, and so does the end of this session]`;
 }

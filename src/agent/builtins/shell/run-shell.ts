@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { killOnDeath, killOnExit } from '../../../base/process/kill-on-death.ts';
 import { ProcessGroup } from '../../../base/process/process-group.ts';
-
 import type { BackgroundProcesses } from './background-processes.ts';
 
 export type ShellEnd = {
@@ -14,7 +13,7 @@ export type ShellEnd = {
     | { readonly kind: 'killed'; readonly signal: string }
     | { readonly kind: 'timed-out' | 'aborted' }
     | { readonly kind: 'not-started'; readonly fault: string };
-  /** The process group, when the command ended of itself and something it started in the background did not. */
+  /** The process group, if the command ended and left processes running in the background. */
   readonly leftRunning?: number;
 };
 
@@ -30,10 +29,10 @@ const MAX_OUTPUT = 30_000;
 const DRAIN_MS = 300;
 
 /**
- * The command writes both streams into one pipe, which keeps their order. It is a pipe of the shell, since what node
- * makes is a socket, which no program can open as /dev/stdout. The exit code comes by descriptor 3: the shell itself
- * ends only with the last who holds the pipe. `cat` outlives being asked to end, for what is said while ending. By the
- * same descriptor the shell hears that its end is seen to, before which it starts nothing.
+ * The command writes both streams into one pipe, which keeps their order. The shell creates the pipe, because Node would
+ * use a socket, which programs cannot open as /dev/stdout. The exit code is sent on descriptor 3, because the shell exits
+ * only after the last process has closed the pipe. `cat` ignores SIGTERM, so that output during termination is not lost.
+ * The shell waits for a line on descriptor 3, so that nothing runs before its termination with the host is arranged.
  */
 const START =
   'read -r _ <&3 || exit; ' +
@@ -41,8 +40,8 @@ const START =
   'trap "" TERM; { trap - TERM; $shell -c "$0" 2>&1 3>&-; echo $? >&3; } | exec cat 3>&-';
 
 /**
- * Runs a command in a process group of its own. On a time-out or an abort the whole group is ended before this
- * resolves; only what left the group on purpose (`setsid`) escapes.
+ * Runs a command in a process group of its own. On a time-out or an abort the whole group is ended before this resolves,
+ * except processes that left the group with `setsid`.
  */
 export async function runShell(
   command: string,
@@ -86,7 +85,7 @@ function start(command: string, { cwd, env }: ShellOptions): ChildProcess {
   });
 }
 
-/** At its exit the host still has time to do it itself; at any other death it is done for it. */
+/** Ends the group when the host exits, and through the watchdog when the host is killed. */
 function endWithHost(group: ProcessGroup): () => void {
   const releases = [killOnExit(() => group.signal('SIGKILL')), killOnDeath(-group.leader)];
   return () => {
@@ -137,7 +136,8 @@ function detach(child: ChildProcess): void {
   for (const pipe of [child.stdio[1], child.stdio[3]]) (pipe as Socket).unref();
   child.unref();
 }
-/** Keeps the beginning and the end of a text that comes in pieces; however long it gets, memory stays bounded. */
+
+/** Keeps the beginning and the end of a text that arrives in pieces, with bounded memory. */
 export class HeadTail {
   readonly #half: number;
   #head = '';
@@ -153,7 +153,7 @@ export class HeadTail {
     const room = this.#half - this.#head.length;
     this.#head += piece.slice(0, room);
     this.#tail += piece.slice(room);
-    // Not at every piece: many small ones would each copy the whole tail.
+    // Not for every piece, because each trim copies the whole tail.
     if (this.#tail.length > this.#half * 2) this.#trim();
   }
 

@@ -29,23 +29,19 @@ test.each<[string, Record<string, unknown>, string]>([
   [
     'text that is not there',
     { old_string: 'c' },
-    'old_string is not in CWD/f: it must be there character by character',
+    'old_string was not found in CWD/f: it must match exactly, including white space',
   ],
   [
     'text that is there twice',
     { old_string: 'a' },
-    'old_string is in CWD/f 2 times: take in more of its surroundings, or set replace_all',
+    'old_string occurs 2 times in CWD/f: include more context, or set replace_all',
   ],
   [
     'a replacement that is the same',
     { new_string: 'b' },
     'old_string and new_string are the same: nothing to do',
   ],
-  [
-    'nothing to look for',
-    { old_string: '' },
-    'Edit: "old_string" must be a string that is not empty, not ""',
-  ],
+  ['nothing to look for', { old_string: '' }, 'Edit: "old_string" must be a non-empty string, not ""'],
   ['a missing file', { file_path: 'g' }, 'CWD/g does not exist: create it with Write'],
 ])('changes nothing, and explains: %s', async (_, input, fault) => {
   const { cwd, world, now } = await worldThatRead('a b a\n');
@@ -71,7 +67,7 @@ test('bytes that are no text are not damaged', async () => {
   const bytes = Buffer.from([0x61, 0xe9, 0x62]);
   const { cwd, world } = await worldThatRead(bytes);
   expect(await call(EDIT, { file_path: 'f', old_string: 'a', new_string: 'c' }, world)).toEqual(
-    failed(`${cwd}/f is not UTF-8 text: Edit would damage it, change it with Bash`),
+    failed(`${cwd}/f is not UTF-8 text, which Edit would damage: change it with Bash`),
   );
   expect(readFileSync(`${cwd}/f`)).toEqual(bytes);
 });

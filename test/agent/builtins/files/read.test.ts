@@ -14,8 +14,8 @@ function lines(from: number, to: number): string {
   return Array.from({ length: to - from + 1 }, (_, at) => `line ${from + at}`).join('\n');
 }
 
-const REST = '     1\trest\n[Lines 2 to 2 were left out: Read again with offset 2 for more.]';
-const PAIR = `     1\t${'x'.repeat(1999)} [2 more characters of this line were left out: Read again with offset 1 and column 2000 for them]`;
+const REST = '     1\trest\n[Lines 2 to 2 omitted: use Read with offset 2 for more.]';
+const PAIR = `     1\t${'x'.repeat(1999)} [2 more characters of this line omitted: use Read with offset 1 and column 2000]`;
 
 test.each<[string, string, Record<string, unknown>, string]>([
   ['numbers lines from one', 'a\nb\n', {}, '     1\ta\n     2\tb'],
@@ -26,13 +26,13 @@ test.each<[string, string, Record<string, unknown>, string]>([
     'ends at the limit and says so',
     lines(1, 5),
     { offset: 2, limit: 1 },
-    '     2\tline 2\n[Lines 3 to 5 were left out: Read again with offset 3 for more.]',
+    '     2\tline 2\n[Lines 3 to 5 omitted: use Read with offset 3 for more.]',
   ],
   [
     'cuts long lines',
     'x'.repeat(2007),
     {},
-    `     1\t${'x'.repeat(2000)} [7 more characters of this line were left out: Read again with offset 1 and column 2001 for them]`,
+    `     1\t${'x'.repeat(2000)} [7 more characters of this line omitted: use Read with offset 1 and column 2001]`,
   ],
   ['gives the rest of a long line', `${'x'.repeat(2000)}rest\nb`, { column: 2001, limit: 1 }, REST],
   ['keeps pairs of surrogates together', `${'x'.repeat(1999)}😀`, {}, PAIR],
@@ -47,7 +47,7 @@ test('gives 2000 lines when no limit is given', async () => {
   const { content } = await call(READ, { file_path: 'f' }, worldIn(cwd));
   expect(String(content).split('\n').slice(-2)).toEqual([
     '  2000\tline 2000',
-    '[Lines 2001 to 2001 were left out: Read again with offset 2001 for more.]',
+    '[Lines 2001 to 2001 omitted: use Read with offset 2001 for more.]',
   ]);
 });
 
@@ -55,7 +55,7 @@ test('stops before the answer grows too long, and says where to go on', async ()
   const cwd = directoryWith({ f: `${'y'.repeat(1992)}\n`.repeat(2000) });
   const { content } = await call(READ, { file_path: 'f' }, worldIn(cwd));
   expect(String(content).split('\n').at(-1)).toBe(
-    '[Lines 129 to 2000 were left out: Read again with offset 129 for more.]',
+    '[Lines 129 to 2000 omitted: use Read with offset 129 for more.]',
   );
 });
 
@@ -67,7 +67,7 @@ test('a line of any length can be read to its end', async () => {
   for (let calls = 0; calls < 20; calls++) {
     const { content } = await call(READ, { file_path: 'f', column }, world);
     const [, part, next] =
-      /^ {5}1\t(.*?)(?: \[\d+ more .* column (\d+) for them\])?$/s.exec(String(content)) ?? [];
+      /^ {5}1\t(.*?)(?: \[\d+ more .* column (\d+)\])?$/s.exec(String(content)) ?? [];
     read += part;
     if (next === undefined) break;
     column = Number(next);
@@ -92,16 +92,16 @@ test.each<[string, Buffer, string]>([
 test('an empty file is told as such, and is known afterwards', async () => {
   const cwd = directoryWith({ f: '' });
   const world = worldIn(cwd);
-  expect(await call(READ, { file_path: 'f' }, world)).toEqual(done(`${cwd}/f is empty: it has no bytes`));
+  expect(await call(READ, { file_path: 'f' }, world)).toEqual(done(`${cwd}/f is empty (0 bytes)`));
   expect(world.files.knows(`${cwd}/f`, digestOf(Buffer.alloc(0)))).toBe('current');
 });
 
 test.each<[string, Record<string, unknown>, string]>([
-  ['a directory', { file_path: 'd' }, 'CWD/d is a directory: look into it with Glob'],
+  ['a directory', { file_path: 'd' }, 'CWD/d is a directory: list its files with Glob'],
   [
     'a binary file',
     { file_path: 'd/binary' },
-    'CWD/d/binary is a binary file: look at it with Bash, with a program that knows its format',
+    'CWD/d/binary is a binary file: use Bash with a program that supports its format',
   ],
   ['a missing file', { file_path: 'nothing' }, 'CWD/nothing does not exist'],
   [
@@ -123,34 +123,34 @@ test.each<[string, Record<string, unknown>, string]>([
   [
     'half an image',
     { file_path: 'd/half.png' },
-    'CWD/d/half.png is a binary file: look at it with Bash, with a program that knows its format',
+    'CWD/d/half.png is a binary file: use Bash with a program that supports its format',
   ],
+  ['below a file', { file_path: 'd/text.md/x' }, 'A parent of the path is not a directory: CWD/d/text.md/x'],
   [
-    'below a file',
-    { file_path: 'd/text.md/x' },
-    'Something above it is a file, not a directory: CWD/d/text.md/x',
+    'a link',
+    { file_path: 'link' },
+    'CWD/link leads through a symbolic link to CWD/d/text.md: use that path instead',
   ],
-  ['a link', { file_path: 'link' }, 'CWD/link leads through a link to CWD/d/text.md: name that path instead'],
   [
     'through a link',
     { file_path: 'l/text.md' },
-    'CWD/l/text.md leads through a link to CWD/d/text.md: name that path instead',
+    'CWD/l/text.md leads through a symbolic link to CWD/d/text.md: use that path instead',
   ],
-  ['a pipe', { file_path: 'pipe' }, 'CWD/pipe is no regular file'],
+  ['a pipe', { file_path: 'pipe' }, 'CWD/pipe is not a regular file'],
   [
     'a huge file',
     { file_path: 'huge' },
-    'CWD/huge has 33554433 bytes, more than the 33554432 that fit: use Grep or Bash on it',
+    'CWD/huge has 33554433 bytes, more than the limit of 33554432: use Grep or Bash instead',
   ],
   [
     'an image without its end',
     { file_path: 'd/cut.png' },
-    'CWD/d/cut.png is an image whose end is missing: get it again',
+    'CWD/d/cut.png is a truncated image: create or download it again',
   ],
   [
     'a huge image',
     { file_path: 'huge.png' },
-    'CWD/huge.png is an image of 3750001 bytes, more than 3750000: make it smaller first',
+    'CWD/huge.png is an image of 3750001 bytes, more than 3750000: reduce its size first',
   ],
 ])('refuses, and explains: %s', async (_, input, fault) => {
   const cwd = directoryWith({

@@ -45,9 +45,9 @@ test.each<[string, string, string]>([
 });
 
 test.each<[string, string]>([
-  ['circle', 'Its links lead round in a circle: CWD/circle'],
-  ['circle/x', 'Its links lead round in a circle: CWD/circle/x'],
-  ['nul\0', 'A path or command holds a character no system takes'],
+  ['circle', 'The symbolic links form a loop: CWD/circle'],
+  ['circle/x', 'The symbolic links form a loop: CWD/circle/x'],
+  ['nul\0', 'A path or command contains an invalid character'],
 ])('%j leads nowhere, which is told', async (given, fault) => {
   const { cwd } = workspaceWithLinks();
   expect(await realInput(TOOL, { file_path: given }, { cwd, home: cwd, directories: [] })).toEqual({

@@ -67,12 +67,20 @@ test('a file that was only touched since is replaced', async () => {
 });
 
 test.each<[string, string, string]>([
-  ['a directory', 'd', 'CWD/d is a directory: look into it with Glob'],
-  ['below a file', 'f/x', 'Something above it is a file, not a directory: CWD/f/x'],
-  ['a link', 'link', 'CWD/link leads through a link to CWD/f: name that path instead'],
-  ['a dangling link', 'dangling', 'CWD/dangling leads through a link to nothing: name that path instead'],
-  ['a new file through a link', 'out/new', 'CWD/out leads through a link to CWD/d: name that path instead'],
-  ['a name too long', 'n'.repeat(300), `The name is longer than the system takes: CWD/${'n'.repeat(300)}`],
+  ['a directory', 'd', 'CWD/d is a directory: list its files with Glob'],
+  ['below a file', 'f/x', 'A parent of the path is not a directory: CWD/f/x'],
+  ['a link', 'link', 'CWD/link leads through a symbolic link to CWD/f: use that path instead'],
+  [
+    'a dangling link',
+    'dangling',
+    'CWD/dangling leads through a symbolic link to nothing: use that path instead',
+  ],
+  [
+    'a new file through a link',
+    'out/new',
+    'CWD/out leads through a symbolic link to CWD/d: use that path instead',
+  ],
+  ['a name too long', 'n'.repeat(300), `The name is too long: CWD/${'n'.repeat(300)}`],
 ])('is not written, and told: %s', async (_, path, fault) => {
   const cwd = directoryWith({ f: 'old' });
   mkdirSync(`${cwd}/d`);

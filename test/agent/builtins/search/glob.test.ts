@@ -31,15 +31,15 @@ test.each<[string, Record<string, unknown>, string]>([
   [
     'out of the path',
     { pattern: '/etc/*' },
-    'The pattern is outside CWD: give the directory it starts at as "path"',
+    'The pattern is outside CWD: set "path" to the directory it starts in',
   ],
-  ['upwards', { pattern: '../*' }, 'The pattern "../*" cannot be used: it must not lead upwards with ".."'],
+  ['upwards', { pattern: '../*' }, 'Invalid pattern "../*": ".." is not allowed'],
   ['a file', { pattern: '*', path: 'a.md' }, 'CWD/a.md is a file: Glob searches a directory'],
   ['a missing path', { pattern: '*', path: 'no' }, 'No such file or directory: CWD/no'],
   [
     'a link',
     { pattern: '*', path: 'link' },
-    'CWD/link leads through a link to CWD/src: name that path instead',
+    'CWD/link leads through a symbolic link to CWD/src: use that path instead',
   ],
 ])('refuses, and explains: %s', async (_, input, fault) => {
   const cwd = aged(FILES);
@@ -57,7 +57,7 @@ test('only a hundred are shown, and how many more there are', async () => {
   const { content } = await call(GLOB, { pattern: '*' }, worldIn(cwd));
   expect(String(content).split('\n').slice(-2)).toEqual([
     'f99',
-    '[3 older files were left out: narrow the pattern or the path]',
+    '[3 older files omitted: use a narrower pattern or path]',
   ]);
 });
 

@@ -47,11 +47,11 @@ test.each<[string, Record<string, unknown>, string]>([
   ['installed packages when asked for', { path: 'node_modules' }, 'node_modules/p/i.ts'],
   ['over lines', { pattern: 'e.t', multiline: true, output_mode: 'content' }, 'a.ts:1:one\na.ts:2:two'],
   ['nothing', { pattern: 'nowhere' }, 'No match'],
-  ['no file at all', { type: 'py' }, 'No file fits the path, the glob and the type'],
+  ['no file at all', { type: 'py' }, 'No file matches the path, the glob and the type'],
   [
     'as many lines as wanted',
     { pattern: 'o', output_mode: 'content', head_limit: 2 },
-    'a.ts:1:one\na.ts:2:two\n[There is more after these 2 lines: narrow the search, or raise head_limit]',
+    'a.ts:1:one\na.ts:2:two\n[More results after these 2 lines: use a narrower search or a higher head_limit]',
   ],
   [
     'all lines when they are just as many',
@@ -61,7 +61,7 @@ test.each<[string, Record<string, unknown>, string]>([
   [
     'as many counts as wanted',
     { output_mode: 'count', head_limit: 1 },
-    'a.ts:1\n[There is more after these 1 lines: narrow the search, or raise head_limit]',
+    'a.ts:1\n[More results after these 1 lines: use a narrower search or a higher head_limit]',
   ],
 ])('gives %s', async (_, input, expected) => {
   expect(await call(GREP, { pattern: 'two', ...input }, worldIn(searched()))).toEqual(done(expected));
@@ -71,20 +71,16 @@ test.each<[string, Record<string, unknown>, string]>([
   [
     'a pattern that is none',
     { pattern: '(' },
-    'The regular expression cannot be used: missing closing ): (. It is in RE2 syntax; case and lines are the members "-i" and "multiline"',
+    'Invalid regular expression: missing closing ): (. The syntax is RE2; for case and multiple lines use "-i" and "multiline"',
   ],
   [
     'an unknown type',
     { type: 'cobol' },
-    expect.stringMatching(/^Unknown type "cobol": it is one of c, cpp, .*; or use glob$/),
+    expect.stringMatching(/^Unknown type "cobol": use one of c, cpp, .*, or glob$/),
   ],
-  [
-    'a glob that is none',
-    { glob: '../*' },
-    'The glob "../*" cannot be used: it must not lead upwards with ".."',
-  ],
+  ['a glob that is none', { glob: '../*' }, 'Invalid glob "../*": ".." is not allowed'],
   ['a missing path', { path: 'no' }, 'No such file or directory: CWD/no'],
-  ['a link', { path: 'link' }, 'CWD/link leads through a link to CWD/a.ts: name that path instead'],
+  ['a link', { path: 'link' }, 'CWD/link leads through a symbolic link to CWD/a.ts: use that path instead'],
 ])('refuses, and explains: %s', async (_, input, fault) => {
   const cwd = searched();
   symlinkSync('a.ts', `${cwd}/link`);
@@ -104,5 +100,7 @@ test('long lines and long answers are cut', async () => {
   const { content } = await call(GREP, { pattern: 'x', output_mode: 'content' }, worldIn(cwd));
   const lines = String(content).split('\n');
   expect(lines[0]).toBe(`f:1:${'x'.repeat(500)} [2 more characters]`);
-  expect(lines.at(-1)).toBe('[There is more after these 57 lines: narrow the search, or raise head_limit]');
+  expect(lines.at(-1)).toBe(
+    '[More results after these 57 lines: use a narrower search or a higher head_limit]',
+  );
 });

@@ -45,9 +45,9 @@ test.each<[string, string, string]>([
   [
     'a command too long',
     `: ${'x'.repeat(3_000_000)}`,
-    'The command is longer than the system takes: write it to a file and run that',
+    'The command is too long: write it to a file and run the file',
   ],
-  ['a character no system takes', 'echo \0', 'A path or command holds a character no system takes'],
+  ['an invalid character', 'echo \0', 'A path or command contains an invalid character'],
 ])('a failure is told: %s', async (_, command, expected) => {
   expect(await call(BASH, { command }, worldIn(directoryWith()))).toEqual(failed(expected));
 });
@@ -73,7 +73,7 @@ test('a time-out ends the command and all it started, however stubborn', async (
   const cwd = directoryWith();
   const command = `echo started; ${STUBBORN}`;
   expect(await call(BASH, { command, timeout: 2000 }, worldIn(cwd))).toEqual(
-    failed('started\nTimed out after 2000 ms; it was ended with all it had started'),
+    failed('started\nTimed out after 2000 ms; the command and its processes were ended'),
   );
   expect(isRunning(pidIn(cwd))).toBe(false);
 });
@@ -84,7 +84,7 @@ test('an abort ends the command and all it started, and gives what was printed',
   const running = BASH.run({ command: `echo started; ${STUBBORN}` }, worldIn(cwd), abort.signal);
   await appeared(cwd, 'child');
   abort.abort();
-  expect(await running).toEqual(failed('started\nInterrupted; it was ended with all it had started'));
+  expect(await running).toEqual(failed('started\nInterrupted; the command and its processes were ended'));
   expect(isRunning(pidIn(cwd))).toBe(false);
 });
 
@@ -97,7 +97,9 @@ test('a command in the background that holds the output open does not hold up th
   );
   const group = /kill -- -(\d+)/.exec(String(content))?.[1];
   expect({ content, isError }).toEqual(
-    done(`over\n[It left processes running; "kill -- -${group}" ends them, as does the end of this session]`),
+    done(
+      `over\n[Processes are still running in the background; "kill -- -${group}" ends them, and so does the end of this session]`,
+    ),
   );
   expect(isRunning(pidIn(cwd))).toBe(true);
   process.kill(-Number(group), 'SIGKILL');
