@@ -13,7 +13,7 @@ import { messageOf } from '../../../protocol/sdk-error.ts';
 import { type Checked, checked, type Finding } from './report.ts';
 
 /**
- * Every file that exists: whether it can be read, who else can read it, and whether it contains secrets. Problems of the
+ * Every file that exists: whether it can be read, whether other users can read it, and whether it contains secrets. Problems of the
  * entries of `records` are reported with the server.
  */
 export async function checkFiles(

@@ -175,7 +175,7 @@ test('names a missing environment variable and the edit that adds it', async () 
   };
   expect(await fixOf({ WEATHER_API_KEY: 'k' })).toMatchObject({
     level: 'error',
-    text: expect.stringContaining('WEATHER_API_KEY is set in your environment, but servers get only'),
+    text: expect.stringContaining('WEATHER_API_KEY is set in your environment'),
     fix: 'add "env": { "WEATHER_API_KEY": "${WEATHER_API_KEY}" } at ~/.toolplane/settings.json:3:5, which is -e WEATHER_API_KEY=\'${WEATHER_API_KEY}\' of toolplane mcp add',
   });
   expect(await fixOf({})).toMatchObject({ fix: expect.stringContaining('-e WEATHER_API_KEY=…') });
