@@ -87,7 +87,7 @@ describe('names', () => {
     expect(it.diagnostics).toMatchObject([{ fault: 'listed-twice', name: 'mcp__s__a' }]);
   });
 
-  test('R162 a denied tool takes no name from others', () => {
+  test('R162 a denied tool does not reserve a name', () => {
     const it = pool(
       ['Bash'],
       { 'a.b': ['x'], a_b: ['x'] },
@@ -101,7 +101,7 @@ describe('names', () => {
   });
 });
 
-test('R145 descriptions say what a server claims, if asked to', () => {
+test('R145 with marks, descriptions include the server’s annotations', () => {
   const tools = [
     listed('get', { annotations: { readOnlyHint: true } }),
     listed('drop', { description: '', annotations: { destructiveHint: true } }),

@@ -91,7 +91,7 @@ describe('another pool', () => {
   });
 });
 
-test('whatever changes step by step, the pool is the one that is made at once', () => {
+test('incremental assembly gives the same pool as assembly from scratch', () => {
   const part = fc.stringMatching(/^[ab_.]{1,4}$/);
   const tool = fc.record({ name: part, hint: fc.boolean() });
   const change = fc.oneof(

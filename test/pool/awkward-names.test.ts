@@ -102,7 +102,7 @@ test.each<[string, string[], Record<string, string[]>]>([
   expectSound(input, assemble(input));
 });
 
-test('a built-in without a name is offered all the same, and told of', () => {
+test('a built-in without a name is offered under an alias and reported', () => {
   const it = pool([''], {});
   expect(names(it)).toEqual([expect.stringMatching(/^_[0-9a-f]{8}$/)]);
   expect(it.diagnostics).toMatchObject([{ fault: 'name-empty', wanted: '', name: names(it)[0] }]);
@@ -114,7 +114,7 @@ test('an alias is the same in every run and on every machine', () => {
   expect(names(long)).toEqual([`mcp__s__${'x'.repeat(47)}_1997bd11`]);
 });
 
-test('what is listed twice is told of under the name it has', () => {
+test('a tool listed twice is reported under its pool name', () => {
   const long = 'x'.repeat(100);
   const it = pool([], { s: [long, long] }, { maxNameLength: 64 });
   expect(it.tools).toHaveLength(1);

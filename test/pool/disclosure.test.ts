@@ -14,12 +14,12 @@ describe('divide', () => {
   const TWO = pool(['Read', 'ToolSearch'], { a: ['x', 'y'], b: ['z'] });
   const ALL = ['Read', 'ToolSearch', 'mcp__a__x', 'mcp__a__y', 'mcp__b__z'];
 
-  test('everything is told while it fits', () => {
+  test('all tools are disclosed while they fit the budget', () => {
     expect(shown(disclose(TWO, 1_000, NOTHING))).toEqual({ told: ALL, searchable: [] });
     expect(disclose(TWO, Infinity, NOTHING).disclosed).toBe(TWO.tools);
   });
 
-  test('above the budget all tools of servers have to be searched for', () => {
+  test('above the budget all tools of servers are deferred', () => {
     expect(shown(disclose(TWO, 1, NOTHING))).toEqual({
       told: ['Read', 'ToolSearch'],
       searchable: ['mcp__a__x', 'mcp__a__y', 'mcp__b__z'],
@@ -34,7 +34,7 @@ describe('divide', () => {
     expect(disclose(TWO, sum - 1, NOTHING).searchable).toHaveLength(3);
   });
 
-  test('what says so is always loaded', () => {
+  test('alwaysLoad tools are always disclosed', () => {
     const meta = { _meta: { 'anthropic/alwaysLoad': true } };
     const servers = new Map([['a', [listed('x'), listed('y', meta)]]]);
     const some = pool(['ToolSearch'], {}, { servers });
@@ -44,7 +44,7 @@ describe('divide', () => {
     });
   });
 
-  test('what was told stays, what was found comes last in the order it was found, and stays searchable', () => {
+  test('disclosed tools stay, loaded tools are appended in order and stay searchable', () => {
     const names = new Set(['mcp__b__z']);
     const loaded = new Set(['mcp__gone__q', 'mcp__a__y', 'mcp__a__x']);
     expect(shown(disclose(TWO, 0, { names, loaded }))).toEqual({
@@ -53,7 +53,7 @@ describe('divide', () => {
     });
   });
 
-  test('a server does not fill the window by asking to be loaded', () => {
+  test('alwaysLoad tools cannot exceed the allowance', () => {
     const meta = { _meta: { 'anthropic/alwaysLoad': true }, description: 'x '.repeat(5_000) };
     const servers = new Map([['a', Array.from({ length: 100 }, (_, at) => listed(`t${at}`, meta))]]);
     const { disclosed: told } = disclose(pool([], {}, { servers }), 1_000, NOTHING);
@@ -62,7 +62,7 @@ describe('divide', () => {
     expect(tokens).toBeLessThanOrEqual(20_000);
   });
 
-  test('what was told and has grown beyond everything is told no more', () => {
+  test('a disclosed tool that exceeds the allowance is deferred', () => {
     const grown = new Map([['a', [listed('x', { description: 'word '.repeat(50_000) }), listed('y')]]]);
     const told = { names: new Set(['mcp__a__x', 'mcp__a__y']), loaded: new Set<string>() };
     expect(shown(disclose(pool([], {}, { servers: grown }), 1_000, told))).toEqual({
@@ -71,7 +71,7 @@ describe('divide', () => {
     });
   });
 
-  test('property: nothing is lost, nothing is told twice, and loading more changes nothing that stands before it', () => {
+  test('property: no tool is lost or disclosed twice, and loading only appends', () => {
     const all = TWO.tools.map(({ name }) => name);
     fc.assert(
       fc.property(
@@ -115,7 +115,7 @@ describe('tool budget', () => {
     },
   );
 
-  test('without a word, a tenth of the window', () => {
+  test('the default budget is a tenth of the context window', () => {
     expect(toolBudget(undefined, 64_000)).toBe(6_400);
   });
 });

@@ -22,7 +22,7 @@ describe('pooled', () => {
     expect({ alwaysLoad: it?.alwaysLoad, searchHint: it?.searchHint }).toEqual(expected);
   });
 
-  test('what tool() is told, the pool reads', () => {
+  test('the pool reads the metadata that tool() sets', () => {
     const definition = tool('a', 'A', {}, () => '', { searchHint: 'papers', alwaysLoad: true });
     const [it] = of([compileTool(definition, { alwaysLoad: false }).listed]);
     expect(it).toMatchObject({ searchHint: 'papers', alwaysLoad: true });
@@ -40,7 +40,7 @@ describe('pooled', () => {
     ]);
   });
 
-  test('a definition is put in the form of the API once, however often pools are made of it', () => {
+  test('a schema is normalized once for all pools', () => {
     const tools = [listed('a', { inputSchema: { $ref: '#/$defs/a', $defs: { a: { type: 'object' } } } })];
     const [first] = of(tools);
     const [second] = of(tools, { marks: true });
@@ -54,7 +54,7 @@ describe('pooled', () => {
     expect(JSON.parse(JSON.stringify(it))).toMatchObject({ inputSchema: { type: 'object', title: 'A' } });
   });
 
-  test('a schema that cannot be read at all does not keep the others from a model, and is tried once', () => {
+  test('an unreadable schema does not affect other tools and is tried once', () => {
     let reads = 0;
     const broken = Object.defineProperty({ type: 'object' }, 'properties', {
       enumerable: true,
@@ -77,7 +77,7 @@ describe('pooled', () => {
     expect(reads).toBe(1);
   });
 
-  test('what hides in a parameter that has the name of a keyword is taken out as well', () => {
+  test('hidden characters are also removed below parameters named like keywords', () => {
     const hidden = { type: 'string', description: 'a\u200bb', enum: ['x\u200b'] };
     const properties = { default: hidden, enum: hidden, title: hidden };
     const [it] = of([listed('a', { inputSchema: { type: 'object', properties } })]);
@@ -89,7 +89,7 @@ describe('pooled', () => {
 describe('visible schema', () => {
   const HIDDEN = 'Finds\u200b it\u{e0041}\u{e0042}';
 
-  test('what nobody sees is taken from texts, and from nothing that a call must match', () => {
+  test('hidden characters are removed from texts and kept in values that a call must match', () => {
     const schema = {
       type: 'object',
       properties: {
@@ -106,7 +106,7 @@ describe('visible schema', () => {
     });
   });
 
-  test('a schema that hides nothing is the very same', () => {
+  test('a schema without hidden characters is returned unchanged', () => {
     const plain = { type: 'object', properties: { a: { description: 'Words\nand "more"' } } };
     expect(visibleSchema(plain)).toBe(plain);
   });
@@ -119,7 +119,7 @@ describe('visible schema', () => {
     });
   });
 
-  test('a model is told of a tool without what hides in it', () => {
+  test('descriptions are sent without hidden characters', () => {
     const servers = new Map([['s', [listed('find', { description: HIDDEN })]]]);
     expect(pool([], {}, { servers }).tools[0]?.description).toBe('Finds it');
   });

@@ -15,7 +15,7 @@ test.each([
   expect(definitionTokens(name, description, schema)).toBe(tokens);
 });
 
-test('a pool is priced by origin, and the parts are the whole', () => {
+test('the token cost of a pool is the sum over its origins', () => {
   const it = pool(['Bash', 'Read'], { a: ['x', 'y'], b: ['z'], none: [] });
   const { total, builtIns, servers } = poolTokenCost(it);
   const tokens = (names: string[]) =>
