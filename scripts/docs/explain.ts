@@ -7,7 +7,7 @@ import { render } from '../../src/cli/terminal/render.ts';
 import { approveSettings, decideServers } from '../../src/config/approval/approval-store.ts';
 import { type ConfigContext, configContext } from '../../src/config/config-context.ts';
 import { readConfiguration } from '../../src/config/configuration.ts';
-import { cachePath, writeCache } from '../../src/config/sources/connectors.ts';
+import { cachePath, writeCache } from '../../src/config/sources/read-connectors.ts';
 import { type ExplainSetUp, SET_UPS } from './explain-set-ups.ts';
 
 /** Renders every set-up with its files, the command and its output. */

@@ -20,7 +20,7 @@ import {
 } from './model.ts';
 import { fileSecretStore } from './secrets/secret-store.ts';
 import type { Settings } from './settings/merge-settings.ts';
-import { refreshConnectors } from './sources/refresh-connectors.ts';
+import { fetchConnectors } from './sources/fetch-connectors.ts';
 import { ConfigWatcher } from './watch/config-watcher.ts';
 
 /** The part of a session or host that runs the servers. */
@@ -187,7 +187,7 @@ export class RunningConfiguration implements Disposable {
     if (this.#asking.signal.aborted) void following.refresh();
     this.#asking = new AbortController();
     // Runs in the background: catalogues are cached in files, and those are followed.
-    void refreshConnectors(this.#last, { signal: this.#asking.signal, note });
+    void fetchConnectors(this.#last, { signal: this.#asking.signal, note });
     return following;
   }
 

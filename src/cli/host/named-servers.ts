@@ -12,7 +12,7 @@ import { formatDiagnostic } from '../../config/files/diagnostics.ts';
 import { managedSource } from '../../config/merge/eligibility.ts';
 import type { ConfiguredServer, IgnoredServer, Verdict } from '../../config/model.ts';
 import { inWrittenOrder } from '../../config/running-configuration.ts';
-import { refreshConnectors } from '../../config/sources/refresh-connectors.ts';
+import { fetchConnectors } from '../../config/sources/fetch-connectors.ts';
 import type { ConfigFlags } from '../../config/sources/source-types.ts';
 import type { HostServerEntry } from '../../host/host-options.ts';
 import { guessToolName, normalizeName, writtenToolName } from '../../protocol/tool-name.ts';
@@ -87,7 +87,7 @@ async function readWithCatalogues(context: ConfigContext, wanted: ConfigFlags): 
   );
   if (!isNeverFetched || wanted.isStrict) return configuration;
   const signal = AbortSignal.timeout(CATALOGUE_MS);
-  return (await refreshConnectors(configuration, { signal, note: reportError }))
+  return (await fetchConnectors(configuration, { signal, note: reportError }))
     ? readConfiguration(context, wanted)
     : configuration;
 }

@@ -5,7 +5,7 @@ import { entryVariables, type Lookup } from '../../config/expand/expand-entry.ts
 import { type Observed, serverRecord } from '../../config/explain/server-record.ts';
 import type { ConfiguredServer } from '../../config/model.ts';
 import { fileSecretStore } from '../../config/secrets/secret-store.ts';
-import { refreshConnectors } from '../../config/sources/refresh-connectors.ts';
+import { fetchConnectors } from '../../config/sources/fetch-connectors.ts';
 import type { ConfigFlags } from '../../config/sources/source-types.ts';
 import type { HostTool } from '../../host/host-options.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
@@ -72,7 +72,7 @@ export async function freshConfiguration(
   if (configuration.connectors.length === 0 || wanted.isStrict || catalogues === 'remember')
     return configuration;
   const signal = AbortSignal.timeout(LIMIT_MS);
-  const changed = await refreshConnectors(configuration, {
+  const changed = await fetchConnectors(configuration, {
     signal,
     note: (text) => report(`${text}; using the cached catalogue`),
   });

@@ -3,8 +3,8 @@ import type { ConfigContext } from '../config-context.ts';
 import { type Document, FILE_VERSION, readDocument } from '../files/read-document.ts';
 import { SCOPES, type Scope, type Source } from '../model.ts';
 import { type ConfigPaths, findConfigPaths, homeLabel, pathLabel, projectLabel } from './config-paths.ts';
-import { connectorSettings, connectorSource } from './connectors.ts';
 import { pluginDirectories, readPlugin } from './plugins.ts';
+import { connectorSettings, connectorSource } from './read-connectors.ts';
 import { readFlags } from './read-flags.ts';
 import { documentFaults, readServers } from './read-servers.ts';
 import {

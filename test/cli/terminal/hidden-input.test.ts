@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { readValue } from '../../../src/cli/terminal/hidden-input.ts';
+import { readValue } from '../../../src/cli/commands/secret.ts';
 
 describe('read value', () => {
   const piped = (...chunks: (string | Buffer)[]) =>

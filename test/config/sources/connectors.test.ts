@@ -8,7 +8,7 @@ import {
   readCache,
   validateConnectorEntry,
   writeCache,
-} from '../../../src/config/sources/connectors.ts';
+} from '../../../src/config/sources/read-connectors.ts';
 import { configPlace } from '../config-place.ts';
 
 describe('connector settings', () => {

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { cachePath, writeCache } from '../../../src/config/sources/connectors.ts';
 import { findSources } from '../../../src/config/sources/find-sources.ts';
+import { cachePath, writeCache } from '../../../src/config/sources/read-connectors.ts';
 import type { ConfigFlags, FoundSources } from '../../../src/config/sources/source-types.ts';
 
 import { type ConfigPlace, configPlace } from '../config-place.ts';

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { addressLabel } from '../../../src/config/sources/config-paths.ts';
-import { cachePath, connectorSource, readCache } from '../../../src/config/sources/connectors.ts';
 import {
   type ConnectorRequest,
   fetchConnector,
   type RefreshOptions,
   refreshCaches,
-} from '../../../src/config/sources/refresh-connectors.ts';
+} from '../../../src/config/sources/fetch-connectors.ts';
+import { cachePath, connectorSource, readCache } from '../../../src/config/sources/read-connectors.ts';
 import { configPlace } from '../config-place.ts';
 import { answering, catalogueServer } from './catalogue-server.ts';
 

@@ -66,8 +66,7 @@ test('a line of any length can be read to its end', async () => {
   let column = 1;
   for (let calls = 0; calls < 20; calls++) {
     const { content } = await call(READ, { file_path: 'f', column }, world);
-    const [, part, next] =
-      /^ {5}1\t(.*?)(?: \[\d+ more .* column (\d+)\])?$/s.exec(String(content)) ?? [];
+    const [, part, next] = /^ {5}1\t(.*?)(?: \[\d+ more .* column (\d+)\])?$/s.exec(String(content)) ?? [];
     read += part;
     if (next === undefined) break;
     column = Number(next);

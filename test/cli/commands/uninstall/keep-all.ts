@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { lastingStore } from '../../../../src/agent/results/result-files.ts';
 import { Transcript } from '../../../../src/agent/transcript/transcript.ts';
 import { fileSecretStore } from '../../../../src/config/secrets/secret-store.ts';
-import { cachePath, writeCache } from '../../../../src/config/sources/connectors.ts';
+import { cachePath, writeCache } from '../../../../src/config/sources/read-connectors.ts';
 import { fileEraCache } from '../../../../src/mcp/connection/protocol-era.ts';
 import { fileToolCache } from '../../../../src/mcp/discovery/tool-cache.ts';
 import { openPins } from '../../../../src/pool/pinning/pins.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { fetchConnector } from '../../../../src/config/sources/refresh-connectors.ts';
+import { fetchConnector } from '../../../../src/config/sources/fetch-connectors.ts';
 import { tlsOptions } from '../../../../src/mcp/transports/http/tls-options.ts';
 import { makeCertificates } from '../../support/certificates.ts';
 import { startProxy } from '../../support/proxy.ts';

@@ -11,11 +11,11 @@ import type { Configuration } from '../configuration.ts';
 import { createExpander } from '../expand/expand-entry.ts';
 import { parseDocument } from '../files/read-document.ts';
 import { fileSecretStore } from '../secrets/secret-store.ts';
-import { cachePath, readCache, writeCache } from './connectors.ts';
+import { cachePath, readCache, writeCache } from './read-connectors.ts';
 import type { ConnectorSetting } from './source-types.ts';
 
 /** Fetches the catalogues that settings name and caches them; true if one changed. Never rejects. */
-export async function refreshConnectors(
+export async function fetchConnectors(
   { context, settings, connectors }: Configuration,
   { signal, note }: Pick<RefreshOptions, 'signal' | 'note'>,
 ): Promise<boolean> {
