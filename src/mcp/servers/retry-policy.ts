@@ -69,6 +69,40 @@ export function retryDelay(
 }
 
 /** Delay for a process that has never started successfully. */
-export function rareRetryDelay(random: number, { ceilingMs }: RetryPolicy): number {
+function rareRetryDelay(random: number, { ceilingMs }: RetryPolicy): number {
   return Math.round(jitter(ceilingMs * FLAPPING_FACTOR, random));
+}
+
+/** A failed attempt, as far as it decides about the next one. */
+type FailedAttempt = {
+  readonly retry: 'at-once' | 'later' | 'seldom' | 'never';
+  /** The delay that the server asked for. */
+  readonly retryAfterMs?: number;
+};
+
+type Attempts = { readonly attempt: number; readonly past: ConnectionHistory };
+
+/** Whether a server is tried again after a failed attempt. */
+export function mayRetry(
+  { attempt, past }: Attempts,
+  { retry }: FailedAttempt,
+  { attempts }: RetryPolicy,
+): boolean {
+  if (retry === 'never') return false;
+  // The very first attempt is not a retry.
+  const retries = past.hasConnected ? attempt : attempt - 1;
+  return retries < attempts;
+}
+
+/** Delay before the next attempt; at least what the server asked for. */
+export function delayAfterFailure(
+  { attempt, past }: Attempts,
+  { retry, retryAfterMs = 0 }: FailedAttempt,
+  random: number,
+  policy: RetryPolicy,
+): number {
+  if (retry === 'at-once' && past.failures <= 1 && !isFlapping(past)) return retryAfterMs;
+  const isRare = retry === 'seldom' && !past.hasConnected && attempt > policy.startAttempts;
+  const delayMs = isRare ? rareRetryDelay(random, policy) : retryDelay(past, random, policy);
+  return Math.max(delayMs, retryAfterMs);
 }

@@ -7,11 +7,11 @@ import type { MissingVariable } from '../transports/stdio/server-environment.ts'
 import {
   afterLoss,
   type ConnectionHistory,
+  delayAfterFailure,
   isFlapping,
+  mayRetry,
   NO_HISTORY,
   type RetryPolicy,
-  rareRetryDelay,
-  retryDelay,
 } from './retry-policy.ts';
 
 /** What a server reported about itself when it connected. */
@@ -173,40 +173,16 @@ function connectedState(state: ServerState, handshake: Handshake, { now }: Trans
   };
 }
 
-function failedState(facts: Facts, cause: ConnectFailure, moment: TransitionContext): ServerState {
-  const { now } = moment;
+function failedState(
+  facts: Facts,
+  cause: ConnectFailure,
+  { now, random, retry: policy }: TransitionContext,
+): ServerState {
   if (cause.code === 'unauthorized') return { ...facts, kind: 'needs-auth', since: now, cause };
   const failed = { ...facts, kind: 'failed' as const, since: now, cause };
-  return mayRetry(facts, cause, moment)
-    ? { ...failed, nextRetryAt: now + retryDelayFor(facts, cause, moment) }
+  return mayRetry(facts, cause, policy)
+    ? { ...failed, nextRetryAt: now + delayAfterFailure(facts, cause, random, policy) }
     : failed;
-}
-
-function mayRetry(
-  { attempt, past }: Facts,
-  { retry }: ConnectFailure,
-  { retry: policy }: TransitionContext,
-): boolean {
-  if (retry === 'never') return false;
-  // The very first attempt is not a retry.
-  const retries = past.hasConnected ? attempt : attempt - 1;
-  return retries < policy.attempts;
-}
-
-function retryDelayFor(
-  facts: Facts,
-  { retry, retryAfterMs = 0 }: ConnectFailure,
-  { random, retry: policy }: TransitionContext,
-): number {
-  const { past, attempt } = facts;
-  const isAtOnce = retry === 'at-once' && past.failures <= 1 && !isFlapping(past);
-  const isHardlyComing = retry === 'seldom' && !past.hasConnected && attempt > policy.startAttempts;
-  const wait = isAtOnce
-    ? 0
-    : isHardlyComing
-      ? rareRetryDelay(random, policy)
-      : retryDelay(past, random, policy);
-  return Math.max(wait, retryAfterMs);
 }
 
 function factsOf({ since, attempt, past, stderr, era, cause }: ServerState): Facts {
