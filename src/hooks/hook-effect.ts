@@ -22,20 +22,21 @@ export type HookEffect = {
 /** Parses the output of a hook; throws if it is invalid, which counts as a failure of the hook. */
 export function readHookOutput(output: unknown): HookEffect {
   if (output === undefined || output === null) return {};
-  if (!isRecord(output)) throw new Error('the output of the hook is not an object');
+  if (!isRecord(output)) throw new Error('the hook output must be a JSON object');
   if (output.async === true) return {};
   const specific = output.hookSpecificOutput ?? {};
-  if (!isRecord(specific)) throw new Error('hookSpecificOutput is not an object');
+  if (!isRecord(specific)) throw new Error('"hookSpecificOutput" must be an object');
   const request = specific.decision ?? {};
-  if (!isRecord(request)) throw new Error('hookSpecificOutput.decision is not an object');
+  if (!isRecord(request)) throw new Error('"hookSpecificOutput.decision" must be an object');
 
   const decision = parseDecision(specific.permissionDecision ?? request.behavior ?? output.decision);
   const reason = text(specific.permissionDecisionReason ?? request.message ?? output.reason);
   const updatedInput = specific.updatedInput ?? request.updatedInput ?? undefined;
-  if (updatedInput !== undefined && !isRecord(updatedInput)) throw new Error('updatedInput is not an object');
+  if (updatedInput !== undefined && !isRecord(updatedInput))
+    throw new Error('"updatedInput" must be an object');
   const updates = request.updatedPermissions ?? [];
   if (!Array.isArray(updates) || !updates.every(isPermissionUpdate)) {
-    throw new Error('updatedPermissions is not a list of permission updates');
+    throw new Error('"updatedPermissions" must be a list of permission updates');
   }
   const value = specific.updatedToolOutput ?? specific.updatedMCPToolOutput;
   const additionalContext = text(specific.additionalContext);
@@ -96,7 +97,7 @@ function joined(
 function parseDecision(value: unknown): HookEffect['decision'] {
   if (value === undefined || value === null || value === 'defer') return undefined;
   const found = typeof value === 'string' && Object.hasOwn(DECISIONS, value) ? DECISIONS[value] : undefined;
-  if (!found) throw new Error(`the hook's decision ${JSON.stringify(value)} is not one of allow, ask, deny`);
+  if (!found) throw new Error(`unknown hook decision ${JSON.stringify(value)}; use allow, ask or deny`);
   return found;
 }
 

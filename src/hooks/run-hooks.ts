@@ -85,7 +85,9 @@ async function limited<T>(
   };
   const onAbort = () => end('interrupted while the hook ran');
   const limit = hook.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const timer = startTimer(limit, () => end(`no output within ${limit} ms`));
+  const timer = startTimer(limit, () =>
+    end(`timed out after ${limit} ms; raise its "timeout" if it may take longer`),
+  );
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     return await Promise.race([work(controller.signal), cut]);
@@ -106,16 +108,28 @@ export type CommandEnd = {
 /** Converts the result of a command to hook output: 0 gives stdout, 2 blocks with stderr, other codes are failures. */
 function commandOutput(event: HookEvent, end: CommandEnd): unknown {
   const stderr = end.stderr.trim();
-  if (end.code === 2) return { decision: 'block', reason: stderr || 'a hook command blocked this' };
+  if (end.code === 2)
+    return {
+      decision: 'block',
+      reason: stderr || 'blocked by a hook command (exit code 2 without a message on stderr)',
+    };
   if (end.code !== 0) {
     throw new Error(
-      `the command exited with ${end.code === null ? 'a signal' : `code ${end.code}`}${stderr === '' ? '' : `: ${stderr}`}`,
+      `the command ${end.code === null ? 'was terminated by a signal' : `exited with code ${end.code}`}${stderr === '' ? '' : `: ${stderr}`}`,
     );
   }
   const stdout = end.stdout.trim();
-  if (stdout.startsWith('{')) return JSON.parse(stdout);
+  if (stdout.startsWith('{')) return parseOutput(stdout);
   if (stdout === '' || !TEXT_IS_CONTEXT.has(event)) return undefined;
   return { hookSpecificOutput: { hookEventName: event, additionalContext: stdout } };
+}
+
+function parseOutput(stdout: string): unknown {
+  try {
+    return JSON.parse(stdout);
+  } catch (cause) {
+    throw new Error(`the command printed invalid JSON: ${messageOf(cause)}`, { cause });
+  }
 }
 
 /** The events for which plain text on stdout is context for the model; it is ignored for others. */

@@ -69,8 +69,7 @@ async function askOne(
 ): Promise<{ result: PermissionResult; from: string }> {
   try {
     const result = readAnswer(await asker.ask(question, signal));
-    if (!result)
-      throw new Error('the answer is neither { behavior: "allow" } nor { behavior: "deny", message }');
+    if (!result) throw new Error('the answer must be { behavior: "allow" } or { behavior: "deny", message }');
     return { result, from: asker.name };
   } catch (thrown) {
     failures.push({ asker: asker.name, message: messageOf(thrown) });
@@ -92,7 +91,7 @@ function noAnswerMessage(
     return `${parts.join('; ')}.`;
   }
   const each = failures.map(({ asker, message }) => `${asker}: ${message}`).join('; ');
-  return `Permission required, but no approval could be requested (${each}).`;
+  return `Permission required, but the approval request failed (${each}).`;
 }
 
 /** What would allow the call. No other rule overrides an ask rule, or a deny rule that cannot be checked. */

@@ -125,9 +125,9 @@ type PossibleText = {
   readonly name: readonly Piece[] | undefined;
 };
 
-const COMPUTED = 'the shell computes part of the command when it runs';
-const TOO_LONG = 'it is too long to check';
-const OPTIONS = 'options before the subcommand may take values';
+const COMPUTED = 'part of the command is only known when the shell runs it';
+const TOO_LONG = 'the command is too long to check';
+const OPTIONS = 'the subcommand is ambiguous, because options before it may take values';
 
 /** What is known about one command while all rules are compared with it in turn. */
 type Comparison = {
@@ -178,7 +178,7 @@ class Analyzer {
   #script(source: string, depth: number, isRun: boolean): void {
     if (this.#isTooDeep(depth)) return;
     const { commands, error } = shellCommands(source);
-    if (error !== undefined && isRun) this.#doubt(`it cannot be parsed (${error})`);
+    if (error !== undefined && isRun) this.#doubt(`the command cannot be parsed (${error})`);
     for (const { words, input } of commands) this.#command(words, input, depth, isRun);
   }
 
@@ -219,7 +219,7 @@ class Analyzer {
       this.#command(inner, ARGUMENT_READERS.has(name) ? 'inherited' : input, depth + 1, true);
     }
     if (ARGUMENT_READERS.has(name) && starts.some((at) => takesAnyCommand(name, words, at))) {
-      this.#doubt(`${name} runs commands that it reads from its input`);
+      this.#doubt(`${name} runs commands from its standard input`);
     }
     // Behind a wrapper every word may begin a command: which options take values is not known for every program.
     this.#add(words, true);
@@ -246,14 +246,14 @@ class Analyzer {
     else if (input === 'piped' && readsInput(name, words))
       this.#doubt('a shell reads its commands from a pipe');
     if (words.some(({ text }) => text.startsWith('<('))) {
-      this.#doubt('a shell reads its commands from another command');
+      this.#doubt('a shell reads its commands from a process substitution');
     }
   }
 
   /** Text that a shell runs as a script; what the shell inserts into it could be any command. */
   #runText({ pieces, text }: Pick<ShellWord, 'pieces' | 'text'>, depth: number): void {
     if (pieces.includes(undefined) && !insertsPlainVariables(text, this.#source)) {
-      this.#doubt('a shell runs text that is computed when it runs');
+      this.#doubt('a shell runs a script that is only known at run time');
     }
     const script = pieces.map((piece) => piece ?? '$_').join('');
     // `su -c"$x"` and `--command="$x"` hold the script in the word of the option.
@@ -331,7 +331,7 @@ class Analyzer {
   }
 
   #isTooDeep(depth: number): boolean {
-    if (depth > MAX_DEPTH) this.#doubt('it is nested too deeply to check');
+    if (depth > MAX_DEPTH) this.#doubt('the command is nested too deeply to check');
     return depth > MAX_DEPTH;
   }
 

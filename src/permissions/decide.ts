@@ -77,7 +77,7 @@ function decideAsking(situation: Situation): Decision {
   if (naming) return withChange(byRule('allow', naming), situation);
   if (allowing) return byRules(allowing);
   return bypassing
-    ? { kind: 'allow', reason: { mode: 'bypassPermissions', text: 'mode bypassPermissions does not ask' } }
+    ? { kind: 'allow', reason: { mode: 'bypassPermissions', text: 'mode bypassPermissions skips approval' } }
     : byMode(situation);
 }
 
@@ -157,7 +157,10 @@ function byMode(situation: Situation): Decision {
     if (isProtectedPath(path, workspace)) {
       return {
         kind: 'ask',
-        reason: { mode, text: `${path} can cause code to run later, so mode acceptEdits asks` },
+        reason: {
+          mode,
+          text: `mode acceptEdits requires approval for ${path}, because editing it can cause code to run later`,
+        },
       };
     }
     return {
@@ -169,11 +172,11 @@ function byMode(situation: Situation): Decision {
 }
 
 /** A tool without annotations counts as destructive, which is the default of MCP. */
-function whyAsk({ call, trusted, annotations, mode, doubt }: Situation): Reason {
+function whyAsk({ call, annotations, mode, doubt }: Situation): Reason {
   const unlaunched = mode === 'bypassPermissions' ? ' (bypassPermissions was not enabled at launch)' : '';
   if (doubt !== undefined) return { annotation: 'readOnlyHint', text: doubt + unlaunched };
   if (annotations?.readOnlyHint === true && annotations.destructiveHint !== true) {
-    const text = `${call.name} is marked read-only, but ${trusted ? 'that is not enough' : 'its server is not trusted'}`;
+    const text = `${call.name} is marked read-only, but its server is not trusted`;
     return { annotation: 'readOnlyHint', text: text + unlaunched };
   }
   if (annotations?.destructiveHint !== false) {

@@ -150,7 +150,7 @@ export function unmatchedDenyRules(rules: readonly Rule[], known: readonly ToolR
     .filter((rule) => rule.effect === 'deny' && !known.some((ref) => matchesTool(rule, ref)))
     .map((rule) => ({
       rule,
-      message: `deny rule "${ruleText(rule)}" of ${rule.source} matches no known tool: check its spelling`,
+      message: `deny rule "${ruleText(rule)}" of ${rule.source} matches no known tool; check its spelling`,
     }));
 }
 

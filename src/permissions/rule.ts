@@ -41,7 +41,7 @@ export function parseRule(text: string, effect: PermissionBehavior, source: Rule
   const found = /^([^()]*)(?:\((.*)\))?$/s.exec(text.trim());
   const toolName = found?.[1]?.trim() ?? '';
   if (toolName === '') {
-    const message = `rule ${JSON.stringify(text)} is not "Tool" or "Tool(pattern)"`;
+    const message = `rule ${JSON.stringify(text)} is invalid; write "Tool" or "Tool(pattern)"`;
     return { ok: false, diagnostic: { code: 'RULE_SYNTAX', text, effect, source, message } };
   }
   const ruleContent = found?.[2];
@@ -64,14 +64,17 @@ export function ruleOf(
   if (tool === '' || (isMcpToolName(tool) ? /[()]/ : /[()\s,]/).test(tool)) {
     return fault(
       'RULE_SYNTAX',
-      `rule ${JSON.stringify(text)} has no valid tool name: write "Tool" or "Tool(pattern)"`,
+      `rule ${JSON.stringify(text)} has no valid tool name; write "Tool" or "Tool(pattern)"`,
     );
   }
-  if (tool === 'mcp__' || (tool.includes('*') && tool !== '*' && !isMcpToolName(tool))) {
-    return fault('RULE_SYNTAX', `rule "${text}": only names that begin with mcp__<server> may have a "*"`);
+  if (tool === 'mcp__') {
+    return fault('RULE_SYNTAX', `rule "${text}" does not name a server; write mcp__<server>`);
+  }
+  if (tool.includes('*') && tool !== '*' && !isMcpToolName(tool)) {
+    return fault('RULE_SYNTAX', `rule "${text}": "*" is only supported in names that begin with mcp__`);
   }
   if (effect === 'allow' && (tool === '*' || hasServerWildcard(tool)) && tool !== 'mcp__*') {
-    return fault('RULE_TOO_WIDE', `rule "${text}" would allow tools of any server: write mcp__<server>__*`);
+    return fault('RULE_TOO_WIDE', `rule "${text}" would allow tools of any server; write mcp__<server>__*`);
   }
   if (content === undefined || content === '' || content === '*') {
     return { ok: true, rule: { tool, effect, source } };

@@ -29,9 +29,7 @@ export class Assembler {
   assemble(input: PoolInput): Pool {
     const limit = input.maxNameLength;
     if (limit < MIN_NAME_LIMIT) {
-      throw new RangeError(
-        `maxNameLength is ${limit}, but tool names need at least ${MIN_NAME_LIMIT} characters`,
-      );
+      throw new RangeError(`maxNameLength must be at least ${MIN_NAME_LIMIT}, but is ${limit}`);
     }
     const groups = new Map<string | undefined, Group>([
       [undefined, groupOf(undefined, input.builtIns, input, this.#groups.get(undefined))],

@@ -103,7 +103,7 @@ export function toolBudget(setting: ToolSearchSetting = { percent: PERCENT }, co
   return 'tokens' in setting ? setting.tokens : Math.floor((contextTokens * setting.percent) / 100);
 }
 
-export const TOOL_SEARCH_VALUES = 'on, off, auto, auto:<percent of the window> or a number of tokens';
+export const TOOL_SEARCH_VALUES = 'on, off, auto, auto:<percent of the context window> or a number of tokens';
 
 /** Parses the value of the flag or variable; undefined if it is none of `TOOL_SEARCH_VALUES`. */
 export function parseToolSearch(text: string): ToolSearchSetting | undefined {

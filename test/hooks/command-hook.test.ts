@@ -31,7 +31,7 @@ test('exit code 2 blocks with the text on stderr', async () => {
 test.each([
   ['exit 1', 'the command exited with code 1'],
   ['echo why >&2; exit 7', 'the command exited with code 7: why'],
-  ['kill -9 $$', 'the command exited with a signal'],
+  ['kill -9 $$', 'the command was terminated by a signal'],
   ['echo "{oops"', expect.stringContaining('JSON')],
 ])('%j is a failure', async (text, message) => {
   expect((await run([command(text)], preToolUse('Bash'))).failures).toMatchObject([{ message }]);

@@ -93,7 +93,10 @@ describe('failures', () => {
       },
     };
     const { effect } = await run([callback('h', { timeoutMs: 5 })], preToolUse('Bash'), world);
-    expect(effect).toEqual({ decision: 'deny', reason: 'A PreToolUse hook failed: no output within 5 ms' });
+    expect(effect).toEqual({
+      decision: 'deny',
+      reason: 'A PreToolUse hook failed: timed out after 5 ms; raise its "timeout" if it may take longer',
+    });
     expect(told?.aborted).toBe(true);
   });
 

@@ -175,8 +175,8 @@ describe('unmatched', () => {
       rule('Nothing', 'allow'),
     ];
     expect(unmatchedDenyRules(rules, known).map(({ message }) => message)).toEqual([
-      'deny rule "Bsh" of cliArg matches no known tool: check its spelling',
-      'deny rule "mcp__dcos__*" of session matches no known tool: check its spelling',
+      'deny rule "Bsh" of cliArg matches no known tool; check its spelling',
+      'deny rule "mcp__dcos__*" of session matches no known tool; check its spelling',
     ]);
   });
 

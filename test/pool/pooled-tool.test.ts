@@ -67,7 +67,7 @@ describe('pooled', () => {
     expect(tools.map(({ inputSchema }) => inputSchema)).toEqual([
       {
         type: 'object',
-        description: 'The schema of the arguments is too large to be shown; the server checks them.',
+        description: 'The input schema is too large to be included; the server validates the arguments.',
         properties: {},
       },
       { type: 'object', properties: {} },

@@ -40,7 +40,7 @@ export function canonicalDifferences(old: Definition, now: Definition): Differen
   };
   compareMembers(old, now, report);
   if (found.length === 0 && !isEqualJson(old, now)) {
-    report('…', 'low', () => 'its definition is written differently');
+    report('…', 'low', () => 'other details of its definition changed');
   }
   for (const severity of SEVERITIES) {
     const count = counts[severity] - MAX_LISTED;
@@ -237,7 +237,7 @@ function textChange(before: unknown, after: unknown): string {
     ...quotedWords('added', added.slice(start, added.length - end)),
     ...quotedWords('removed', removed.slice(start, removed.length - end)),
   ];
-  return parts.length > 0 ? parts.join(', ') : 'only its spacing or order changed';
+  return parts.length > 0 ? parts.join(', ') : 'only whitespace or the order of sentences changed';
 }
 
 const MAX_QUOTE = 160;

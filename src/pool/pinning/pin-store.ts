@@ -81,13 +81,16 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
     const text = readText(path);
     if (text === undefined) return { pins: NO_PINS, isWritable: true };
     if (typeof text !== 'string') {
-      report(server, `cannot read the accepted tools of "${server}" in ${path}: ${text.fault}`);
+      report(
+        server,
+        `the tools of "${server}" are treated as new, because ${path} cannot be read: ${text.fault}`,
+      );
       return { pins: NO_PINS, isWritable: false };
     }
     const file = parsePinFile(text);
     if (file.kind === 'pins' && file.server === server) return { pins: file.pins, isWritable: true };
-    const fault = file.kind === 'pins' ? `it belongs to the server "${file.server}"` : file.fault;
-    report(server, `the tools of "${server}" are treated as new: cannot use ${path}: ${fault}`);
+    const fault = file.kind === 'pins' ? `the file belongs to server "${file.server}"` : file.fault;
+    report(server, `the tools of "${server}" are treated as new, because ${path} cannot be used: ${fault}`);
     if (file.kind === 'newer' || mode === 'read') return { pins: NO_PINS, isWritable: false };
     keepBroken(path);
     return { pins: NO_PINS, isWritable: true };
@@ -122,7 +125,7 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
       } catch (cause) {
         report(
           server,
-          `the accepted tools of "${server}" are kept for this session only: ${messageOf(cause)}`,
+          `the accepted tools of "${server}" could not be saved and are kept for this session only: ${messageOf(cause)}`,
         );
         return keep(server, change(load(server).pins));
       }
@@ -192,20 +195,23 @@ function parsePinFile(text: string): PinFile {
   try {
     value = JSON.parse(text);
   } catch {
-    return { kind: 'broken', fault: 'it is not JSON' };
+    return { kind: 'broken', fault: 'the file is not valid JSON' };
   }
-  if (!isRecord(value) || typeof value.format !== 'number') return broken('it has no "format"');
+  if (!isRecord(value) || typeof value.format !== 'number') return broken('"format" is missing');
   if (value.format > FORMAT)
-    return { kind: 'newer', fault: `its format is ${value.format}, newer than ${FORMAT}` };
+    return {
+      kind: 'newer',
+      fault: `its format is ${value.format}, but this version of Toolplane supports ${FORMAT}; update Toolplane`,
+    };
   if (value.format !== FORMAT) return broken(`its format ${value.format} is unknown`);
   if (typeof value.server !== 'string' || !Array.isArray(value.places))
-    return broken('it does not name a server');
+    return broken('"server" or "places" is missing');
   const pins = new Map<string, PlacePins>();
   for (const item of value.places as unknown[]) {
     const accepted = isRecord(item) ? definitions(item.accepted) : undefined;
     const pending = isRecord(item) ? definitions(item.pending) : undefined;
     if (!isRecord(item) || typeof item.place !== 'string' || !accepted || !pending) {
-      return broken('one of its definitions is malformed');
+      return broken('"places" contains a malformed entry');
     }
     const gone = Array.isArray(item.gone) ? item.gone.filter((it) => typeof it === 'string') : [];
     pins.set(item.place, {

@@ -95,7 +95,7 @@ function describeNew(
   return { text: differences.length > 0 ? `${head}: ${formatDifferences(differences)}` : head, differences };
 }
 
-const NEW = 'it is new since its server was accepted';
+const NEW = 'it was added after its server was accepted';
 const UNSEEN = 'it is new, and its server has too many tools to accept new ones automatically';
 
 /** The change of a definition that is too large to be compared; it cannot be accepted. */
@@ -104,7 +104,7 @@ function incomparableChange(
   { name }: ListedTool | Definition,
 ): ToolChange {
   const after: Definition = { name, inputSchema: { type: 'object' } };
-  const text = `the definition of "${excerpt(name)}" is too large or too deep to be compared`;
+  const text = `the definition of "${excerpt(name)}" is too large or too deeply nested to be compared`;
   return {
     server,
     place,

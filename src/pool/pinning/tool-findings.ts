@@ -40,7 +40,12 @@ export function formatFindings(findings: readonly ToolFinding[]): string | undef
   });
   const more = places.length - MAX_PLACES;
   const count = findings.length < MAX_FINDINGS ? `${more}` : `at least ${more}`;
-  return [...parts, ...(more > 0 ? [`so do ${count} more places`] : [])].join('; ');
+  return [
+    ...parts,
+    ...(more > 0
+      ? [`${count} more ${more === 1 ? 'place contains' : 'places contain'} deceptive characters`]
+      : []),
+  ].join('; ');
 }
 
 const MAX_PLACES = 3;

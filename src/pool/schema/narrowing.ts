@@ -17,7 +17,7 @@ export function withoutNarrowing(schema: Schema): Schema {
   }
   if (condition !== undefined) {
     drop('if', 'then', 'else');
-    notes.add(describeCondition('Holds:', { if: condition, then, else: otherwise }));
+    notes.add(describeCondition('Condition:', { if: condition, then, else: otherwise }));
   }
   if (Array.isArray(oneOf) && oneOf.length > 0) {
     drop('oneOf');
@@ -36,7 +36,7 @@ export function withoutNarrowing(schema: Schema): Schema {
 /** These depend on which items and properties other keywords accept. */
 const COUNTING = ['maxContains', 'unevaluatedItems', 'unevaluatedProperties'];
 
-const ONLY_ONE = 'Exactly one of the alternatives holds, which the server checks.';
+const ONLY_ONE = 'Exactly one of the alternatives must match; the server validates this.';
 
 /** `not: {}` is how a schema that accepts nothing is written. */
 function isNothing(not: unknown): boolean {

@@ -30,7 +30,10 @@ export function plainRoot(schema: Schema): Schema {
 function merged(schema: Schema): Schema {
   const shape = shapeOf(schema, schema);
   if (shape === undefined) {
-    return openRoot(schema, 'By its own schema this tool takes no arguments at all; the server checks them.');
+    return openRoot(
+      schema,
+      'The input schema of this tool accepts no value; the server validates the arguments.',
+    );
   }
   return withUsedDefinitions({ ...schemaOf(shape), $defs: schema.$defs });
 }

@@ -97,7 +97,7 @@ const PARTS: readonly ((schema: Schema, reading: Reading) => Shape | undefined)[
       (it) => it !== undefined,
     );
     const shape = unite(branches);
-    return shape && wider(shape, describeCondition('Holds:', { if: condition, then, else: otherwise }));
+    return shape && wider(shape, describeCondition('Condition:', { if: condition, then, else: otherwise }));
   },
   ({ not }) => {
     if (not === undefined || not === false || (isRecord(not) && !acceptsObjects(not))) return ANY_SHAPE;
@@ -107,7 +107,7 @@ const PARTS: readonly ((schema: Schema, reading: Reading) => Shape | undefined)[
     const values = Object.hasOwn(schema, 'const') ? [schema.const] : schema.enum;
     if (!Array.isArray(values)) return ANY_SHAPE;
     const objects = values.filter(isRecord);
-    return objects.length === 0 ? undefined : wider(ANY_SHAPE, describeCondition('Is one of', objects));
+    return objects.length === 0 ? undefined : wider(ANY_SHAPE, describeCondition('Must be one of', objects));
   },
 ];
 

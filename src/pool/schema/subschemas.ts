@@ -62,7 +62,7 @@ export function withNote(schema: Schema, note: string): Record<string, unknown> 
 }
 
 /** Note for constraints that cannot be described more exactly. */
-export const FURTHER_CONDITIONS = 'Further conditions hold, which the server checks.';
+export const FURTHER_CONDITIONS = 'Additional constraints apply; the server validates them.';
 
 const MAX_NOTE_LENGTH = 500;
 
@@ -95,10 +95,10 @@ export function openRoot(schema: unknown, why: string): Record<string, unknown> 
 }
 
 /** Note for a schema that is too large to be sent to a model. */
-export const TOO_LARGE = 'The schema of the arguments is too large to be shown; the server checks them.';
+export const TOO_LARGE = 'The input schema is too large to be included; the server validates the arguments.';
 
 /** Note for a schema that is too deep for recursive code. */
 export const TOO_DEEP =
-  'The schema of the arguments is nested too deeply to be shown; the server checks them.';
+  'The input schema is nested too deeply to be included; the server validates the arguments.';
 
 const MAX_DESCRIPTION_LENGTH = 4000;

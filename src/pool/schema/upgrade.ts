@@ -122,7 +122,7 @@ class Upgrade {
     });
     if (ref === undefined) return upgraded;
     if (pointer === undefined) {
-      return withNote(upgraded, `Any value: what "${ref}" refers to is not part of this schema.`);
+      return withNote(upgraded, `Any value: the reference "${ref}" cannot be resolved within this schema.`);
     }
     return Object.hasOwn(schema, '$ref') ? upgraded : { ...upgraded, $ref: pointer };
   }

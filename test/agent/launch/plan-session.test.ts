@@ -211,7 +211,7 @@ describe('plan session', () => {
   });
 
   const UNUSED =
-    'ENABLE_TOOL_SEARCH must be on, off, auto, auto:<percent of the window> or a number of tokens; ignored';
+    'ENABLE_TOOL_SEARCH must be on, off, auto, auto:<percent of the context window> or a number of tokens; ignored';
 
   test.each([
     ['bogus', {}, undefined, [UNUSED]],

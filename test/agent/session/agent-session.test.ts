@@ -402,7 +402,7 @@ describe('unmatched rules', () => {
       { rules: deny('mcp__calc__boom', 'mcp__calk__add'), note: (it) => void notes.push(it) },
     );
     await collect(query);
-    expect(notes).toEqual(['deny rule "mcp__calk__add" of cliArg matches no known tool: check its spelling']);
+    expect(notes).toEqual(['deny rule "mcp__calk__add" of cliArg matches no known tool; check its spelling']);
   });
 
   test('reports nothing while a server is connecting', async () => {

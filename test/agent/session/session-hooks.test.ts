@@ -471,7 +471,7 @@ test('a hook that exceeds its time limit blocks the call, and its callback is ab
   );
   await collect(query);
   await told.promise;
-  expect(results(model.requests[1]).t1).toMatch(/A PreToolUse hook failed: no output within 50 ms/);
+  expect(results(model.requests[1]).t1).toMatch(/A PreToolUse hook failed: timed out after 50 ms/);
 });
 
 test('a second initialize does not run hooks twice', async () => {

@@ -364,9 +364,7 @@ describe('session permissions', () => {
     const { request_id } = await asked('can_use_tool');
     await answer(request_id, { behavior: 'allow', updatedInput: 'none' });
     await result();
-    expect(results(model.requests[1]).t1).toMatch(
-      /^!Permission required, but no approval could be requested/,
-    );
+    expect(results(model.requests[1]).t1).toMatch(/^!Permission required, but the approval request failed/);
   });
 
   const policed = (permission_policy: 'always_allow' | 'always_ask' | 'always_deny') => ({

@@ -174,7 +174,7 @@ test('reports problems with positions and keeps the rest', () => {
   };
   const { settings, faults } = mergeSettings([settingsOf('user', value)], saying('new'));
   expect(faults.map(({ level, key, message }) => `${level} ${key} ${message}`)).toEqual([
-    'warning permissions.allow[0] rule "*" would allow tools of any server: write mcp__<server>__*; it allows nothing',
+    'warning permissions.allow[0] rule "*" would allow tools of any server; write mcp__<server>__*; it allows nothing',
     'error permissions.deny[1] must be a string',
     'error permissions.deny[2] rule "WebFetch(x)": WebFetch does not support a pattern; write "WebFetch"',
     'error permissions.defaultMode must be one of default, acceptEdits, bypassPermissions, plan, dontAsk, auto',

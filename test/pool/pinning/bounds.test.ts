@@ -64,7 +64,7 @@ describe('comparing one tool takes bounded time', () => {
       'a description beyond the size limit',
       tool(),
       tool({ description: 'a\u200b'.repeat(4_000_000) }),
-      'too large or too deep',
+      'too large or too deeply nested',
     ],
   ])('%s', (_, before, after, said) => {
     const { result, ms } = timed(() => findToolChange(AT, before, after) as ToolChange);

@@ -45,7 +45,7 @@ test.each<[string, ListedTool, ListedTool, string[]]>([
     'only spaces',
     tool({ description: 'a b' }),
     tool({ description: 'a\n b' }),
-    ['high description: description: only its spacing or order changed'],
+    ['high description: description: only whitespace or the order of sentences changed'],
   ],
   [
     'hidden characters are shown',

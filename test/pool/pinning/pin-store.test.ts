@@ -82,15 +82,15 @@ test('two processes keep each other’s pins', async () => {
 });
 
 test.each([
-  ['no JSON', '{"format":1,', 'it is not JSON'],
-  ['no object', '[]', 'it has no "format"'],
+  ['no JSON', '{"format":1,', 'the file is not valid JSON'],
+  ['no object', '[]', '"format" is missing'],
   ['an unknown format', '{"format":0}', 'its format 0 is unknown'],
-  ['no server', '{"format":1}', 'it does not name a server'],
-  ['another server', '{"format":1,"server":"x","places":[]}', 'it belongs to the server "x"'],
+  ['no server', '{"format":1}', '"server" or "places" is missing'],
+  ['another server', '{"format":1,"server":"x","places":[]}', 'the file belongs to server "x"'],
   [
     'a definition that is none',
     '{"format":1,"server":"a/../b","places":[{"place":"here","accepted":[{"name":7}],"pending":[]}]}',
-    'one of its definitions is malformed',
+    '"places" contains a malformed entry',
   ],
 ])(
   'a file with %s is reported once and renamed, and its tools are treated as new',
@@ -102,7 +102,9 @@ test.each([
     const notes: string[] = [];
     const pins = openPins(path, { note: (it, server) => notes.push(`${server}: ${it}`) });
     expect(pins.observe(AT, [TWO]).changes).toEqual([]);
-    expect(notes).toEqual([`a/../b: the tools of "a/../b" are treated as new: cannot use ${file}: ${fault}`]);
+    expect(notes).toEqual([
+      `a/../b: the tools of "a/../b" are treated as new, because ${file} cannot be used: ${fault}`,
+    ]);
     expect(readFileSync(`${file}.broken`, 'utf8')).toBe(text);
     expect(openPins(path).observe(AT, [ONE]).changes).toHaveLength(1);
   },
@@ -119,7 +121,9 @@ test('a file of a newer version is reported and never overwritten; changes last 
   expect(pins.observe(AT, [TWO]).changes).toHaveLength(1);
   expect(pins.accept(AT.server)).toHaveLength(1);
   expect(pins.changeOf(AT, TWO)).toBeUndefined();
-  expect(notes).toEqual([expect.stringContaining('its format is 2, newer than 1')]);
+  expect(notes).toEqual([
+    expect.stringContaining('its format is 2, but this version of Toolplane supports 1'),
+  ]);
   expect(readFileSync(fileIn(path), 'utf8')).toBe(newer);
 });
 

@@ -79,7 +79,7 @@ describe('pins', () => {
     expect(changes).toMatchObject([{ tool: 'other', isNew: true, after: added, findings: [] }]);
     expect(changes[0]).not.toHaveProperty('before');
     expect(changes[0]?.text).toBe(
-      'it is new since its server was accepted: description: added "Finds issues."; readOnlyHint none → true; parameter q added',
+      'it was added after its server was accepted: description: added "Finds issues."; readOnlyHint none → true; parameter q added',
     );
     expect(pins.changeOf(AT, added)).toEqual(changes[0]);
     expect(pins.changeOf(AT, ONE)).toBeUndefined();
@@ -100,7 +100,7 @@ describe('pins', () => {
     const pins = later(ONE, other);
     const [change] = pins.observe(AT, [seek, other]).changes;
     expect(change?.text).toBe(
-      `it is new since its server was accepted; it resembles the removed tool "find": ${difference}`,
+      `it was added after its server was accepted; it resembles the removed tool "find": ${difference}`,
     );
     expect([pins.changeOf(AT, seek), pins.all()]).toEqual([change, [change]]);
   });
@@ -114,7 +114,7 @@ describe('pins', () => {
     ];
     for (const [before, now] of cases) {
       expect(later(...before).observe(AT, now).changes[0]?.text).toMatch(
-        /^it is new since its server was accepted(: description: added "[^"]*")?$/,
+        /^it was added after its server was accepted(: description: added "[^"]*")?$/,
       );
     }
   });
@@ -232,7 +232,7 @@ describe('pins', () => {
     pins.observe(AT, [ONE]);
     const deep = tool({ inputSchema: { type: 'object', properties: { a: schema } } });
     const [change] = pins.observe(AT, [deep]).changes;
-    expect(change?.text).toBe('the definition of "find" is too large or too deep to be compared');
+    expect(change?.text).toBe('the definition of "find" is too large or too deeply nested to be compared');
     pins.acceptChange(change as never);
     expect(pins.changeOf(AT, deep)).toBeDefined();
     expect(pins.changeOf(AT, ONE)).toBeUndefined();

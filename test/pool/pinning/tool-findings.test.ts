@@ -114,7 +114,7 @@ test('the summary names the part: names, titles, descriptions, parameters at any
     'the result member "b" has 1 zero-width character (U+200B)',
   );
   const many = taking(Object.fromEntries([...'abcde'].map((name) => [name, { description: '\u200b' }])));
-  expect(say(many)).toMatch(/; so do 2 more places$/);
+  expect(say(many)).toMatch(/; 2 more places contain deceptive characters$/);
   expect(say(tool())).toBeUndefined();
 });
 

@@ -27,7 +27,8 @@ describe('model schema', () => {
       object(
         {},
         {
-          description: 'Odd. By its own schema this tool takes no arguments at all; the server checks them.',
+          description:
+            'Odd. The input schema of this tool accepts no value; the server validates the arguments.',
         },
       ),
     ],
@@ -150,12 +151,12 @@ describe('model schema', () => {
       ),
       {
         type: 'object',
-        description: 'Holds: {"if":{"required":["a"]},"then":{"required":["b"]},"else":true}.',
+        description: 'Condition: {"if":{"required":["a"]},"then":{"required":["b"]},"else":true}.',
         properties: { a: STRING },
       },
     ],
-    ['enum', { enum: [{ a: 1 }, 'x'] }, object({}, { description: 'Is one of [{"a":1}].' })],
-    ['const', { const: { a: 1 }, type: 'object' }, object({}, { description: 'Is one of [{"a":1}].' })],
+    ['enum', { enum: [{ a: 1 }, 'x'] }, object({}, { description: 'Must be one of [{"a":1}].' })],
+    ['const', { const: { a: 1 }, type: 'object' }, object({}, { description: 'Must be one of [{"a":1}].' })],
     [
       'a reference into a part that goes',
       { anyOf: [object({ a: STRING, b: { $ref: '#/anyOf/0/properties/a' } })] },
@@ -250,21 +251,24 @@ describe('model schema', () => {
       one({ $ref: 'https://example.com/s.json', title: 'T' }),
       one({
         title: 'T',
-        description: 'Any value: what "https://example.com/s.json" refers to is not part of this schema.',
+        description:
+          'Any value: the reference "https://example.com/s.json" cannot be resolved within this schema.',
       }),
     ],
     [
       'a reference to nothing',
       one({ $ref: '#/$defs/No', description: 'D.' }),
-      one({ description: 'D. Any value: what "#/$defs/No" refers to is not part of this schema.' }),
+      one({ description: 'D. Any value: the reference "#/$defs/No" cannot be resolved within this schema.' }),
     ],
     [
       'references in a circle',
       one({ $ref: '#/$defs/A' }, { $defs: { A: { $ref: '#/$defs/A' } } }),
       one(
-        { description: 'Any value: what "#/$defs/A" refers to is not part of this schema.' },
+        { description: 'Any value: the reference "#/$defs/A" cannot be resolved within this schema.' },
         {
-          $defs: { A: { description: 'Any value: what "#/$defs/A" refers to is not part of this schema.' } },
+          $defs: {
+            A: { description: 'Any value: the reference "#/$defs/A" cannot be resolved within this schema.' },
+          },
         },
       ),
     ],
@@ -390,7 +394,7 @@ describe('model schema', () => {
     expect(modelSchema({ ...schema, description: 'Deep.' })).toEqual({
       type: 'object',
       description:
-        'Deep. The schema of the arguments is nested too deeply to be shown; the server checks them.',
+        'Deep. The input schema is nested too deeply to be included; the server validates the arguments.',
       properties: {},
     });
   });
@@ -502,7 +506,7 @@ describe('arguments', () => {
     expect(modelSchema(schema)).toEqual({
       type: 'object',
       properties: { x_y: { description: 'Sent as "x y".' } },
-      description: 'Further conditions hold, which the server checks.',
+      description: 'Additional constraints apply; the server validates them.',
     });
   });
 

@@ -5,11 +5,11 @@ import { expectLegal } from './validators.ts';
 type Json = Record<string, unknown>;
 const REMOTE = { $ref: 'https://example.com/s.json' };
 const ANY = {
-  description: 'Any value: what "https://example.com/s.json" refers to is not part of this schema.',
+  description: 'Any value: the reference "https://example.com/s.json" cannot be resolved within this schema.',
 };
 const NUMBER = { type: 'number' };
-const FURTHER = 'Further conditions hold, which the server checks.';
-const ONLY_ONE = 'Exactly one of the alternatives holds, which the server checks.';
+const FURTHER = 'Additional constraints apply; the server validates them.';
+const ONLY_ONE = 'Exactly one of the alternatives must match; the server validates this.';
 const one = (form: Json, $defs?: Json) => ({
   type: 'object',
   properties: { a: form },
@@ -72,7 +72,7 @@ const CASES: [string, Json, Json][] = [
   [
     'if, with its branches',
     one({ ...when(REMOTE, NUMBER, { else: {} }), title: 'T' }),
-    one({ title: 'T', description: `Holds: ${JSON.stringify(when(REMOTE, NUMBER, { else: {} }))}.` }),
+    one({ title: 'T', description: `Condition: ${JSON.stringify(when(REMOTE, NUMBER, { else: {} }))}.` }),
   ],
   [
     'oneOf, which becomes anyOf',

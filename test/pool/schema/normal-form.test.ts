@@ -102,7 +102,7 @@ test('a schema for further properties is not repeated for each property of other
   const normal = modelSchema({ type: 'object', allOf: [{ properties: texts(20) }, rest] });
   expect(normal).toEqual({
     type: 'object',
-    description: 'Further conditions hold, which the server checks.',
+    description: 'Additional constraints apply; the server validates them.',
     properties: texts(20),
     ...rest,
   });
@@ -151,7 +151,7 @@ test.each(HOSTILE)('%s: an open root that says so, soon', (_, schema) => {
   const normal = modelSchema(whole);
   expect(normal).toEqual({
     type: 'object',
-    description: 'Big. The schema of the arguments is too large to be shown; the server checks them.',
+    description: 'Big. The input schema is too large to be included; the server validates the arguments.',
     properties: {},
   });
   expect(visibleSchema(normal)).toBe(normal);
@@ -163,7 +163,7 @@ test.each(HOSTILE)('%s: an open root that says so, soon', (_, schema) => {
 test('of a description that itself is too long the beginning is kept, in whole characters', () => {
   const description = `x${'😀'.repeat(500_000)}`;
   const normal = modelSchema({ type: 'object', description });
-  expect(normal.description).toMatch(/^x(😀){1999}… The schema .* is too large to be shown;/u);
+  expect(normal.description).toMatch(/^x(😀){1999}… The input schema is too large to be included;/u);
 });
 
 test('an object that holds itself many times over is looked through for a while only', () => {

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { modelSchema } from '../../../src/pool/schema/model-schema.ts';
 import { expectLegal } from './validators.ts';
 
-const FURTHER = 'Further conditions hold, which the server checks.';
-const ONLY_ONE = 'Exactly one of the alternatives holds, which the server checks.';
+const FURTHER = 'Additional constraints apply; the server validates them.';
+const ONLY_ONE = 'Exactly one of the alternatives must match; the server validates this.';
 
 test.each<[string, object]>([
   ['{"type":"number","maximum":1e400,"minimum":-1e400}', { type: 'number' }],

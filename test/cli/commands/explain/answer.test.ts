@@ -22,8 +22,8 @@ test.each([
 });
 
 test.each([
-  ['Bash(git push', 'is not "Tool" or "Tool(pattern)"'],
-  ['(git push)', 'is not "Tool" or "Tool(pattern)"'],
+  ['Bash(git push', 'is invalid; write "Tool" or "Tool(pattern)"'],
+  ['(git push)', 'is invalid; write "Tool" or "Tool(pattern)"'],
   ['Sleep(5)', 'Sleep does not support a pattern'],
   ['mcp__docs__search(x)', 'mcp__docs__search does not support a pattern'],
 ])('%s is not a call: %s', (text, fault) => {

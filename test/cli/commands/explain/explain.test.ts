@@ -249,7 +249,10 @@ test('accepts a call that is written as in a rule', async () => {
   expect(key).toMatchObject({ code: 1, decision: 'deny' });
   expect(server).toMatchObject({ code: 0, decision: 'allow', status: 'usable' });
   expect(twice).toEqual({ code: 2, error: { message: expect.stringContaining('given twice') } });
-  expect(broken).toEqual({ code: 2, error: { message: expect.stringContaining('is not "Tool"') } });
+  expect(broken).toEqual({
+    code: 2,
+    error: { message: expect.stringContaining('is invalid; write "Tool"') },
+  });
 });
 
 test('explains that a tool was dropped because of its schema, with exit code 1', async () => {

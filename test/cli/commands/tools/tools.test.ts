@@ -225,7 +225,7 @@ test('reports a new tool of an accepted server; call runs it', async () => {
   const { code, stderr } = await runCli(args, '', { env: { TOOLPLANE_HOME: home } });
   expect([code, stderr]).toEqual([
     0,
-    'toolplane: odd raw: it is new since its server was accepted: description: added "Tells what it was sent"; to accept it: toolplane tools accept odd raw\n',
+    'toolplane: odd raw: it was added after its server was accepted: description: added "Tells what it was sent"; to accept it: toolplane tools accept odd raw\n',
   ]);
 });
 
@@ -239,7 +239,7 @@ test('reports a damaged file of accepted tools with its server', async () => {
   const { code, stderr } = await runCli(args, '', { env: { TOOLPLANE_HOME: home } });
   expect(code).toBe(0);
   expect(stderr).toMatch(
-    /^toolplane: the tools of "odd" are treated as new: cannot use .*: it is not JSON\n$/,
+    /^toolplane: the tools of "odd" are treated as new, because .* cannot be used: the file is not valid JSON\n$/,
   );
 });
 
