@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { untilAborted } from '../../base/async/timers.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { invalidInput } from '../models/message-collector.ts';
+import { invalidInput } from '../models/tool-input.ts';
 
 /** A `tool_use` block of an assistant message. */
 export type ToolUse = { readonly id: string; readonly name: string; readonly input: unknown };

@@ -1,6 +1,6 @@
-import { isNestedDeeper, isRecord, MAX_NESTING } from '../../base/json-value.ts';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import type { ModelDelta, ModelEvent } from './model.ts';
+import { checkToolInput, parseToolInput } from './tool-input.ts';
 
 /** A reply assembled from its events; `isComplete` once the stream has ended. */
 export type CollectedMessage = {
@@ -14,9 +14,6 @@ export type CollectedMessage = {
 };
 
 export type ReplyHead = Pick<CollectedMessage, 'id' | 'model' | 'usage'>;
-
-/** Marks the input of a `tool_use` whose JSON is invalid; its value is the raw text. */
-const INVALID = '$invalid_json';
 
 type OpenBlock = { block: ModelBlock; parts: string[]; signature: string; citations: unknown[] };
 
@@ -97,13 +94,6 @@ export function textOf(content: readonly (ModelBlock | UserBlock)[], separator =
   return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(separator);
 }
 
-/** The raw text of a tool's input, if it was not a JSON object. */
-export function invalidInput(input: unknown): string | undefined {
-  if (!isRecord(input)) return undefined;
-  const raw = input[INVALID];
-  return typeof raw === 'string' && Object.keys(input).length === 1 ? raw : undefined;
-}
-
 function addDelta(open: OpenBlock, delta: ModelDelta): void {
   if (delta.type === 'text_delta') open.parts.push(delta.text);
   else if (delta.type === 'thinking_delta') open.parts.push(delta.thinking);
@@ -123,23 +113,8 @@ function finished({ block, parts, signature, citations }: OpenBlock): ModelBlock
   }
   // Some endpoints send the whole input with the start; blocks of unknown kinds are kept as they are.
   if (streamed === '')
-    return block.type === 'tool_use' ? { ...block, input: wholeInput(block.input) } : block;
-  return { ...block, input: readInput(streamed) } as ModelBlock;
-}
-
-/** Input that is nested too deeply could not be sent back to the model either. */
-function wholeInput(input: unknown): unknown {
-  return isNestedDeeper(input) ? TOO_DEEP : (input ?? {});
-}
-
-const TOO_DEEP = { [INVALID]: `(data nested more than ${MAX_NESTING} levels deep)` };
-
-function readInput(json: string): Record<string, unknown> {
-  try {
-    const input: unknown = JSON.parse(json);
-    if (isRecord(input)) return isNestedDeeper(input) ? TOO_DEEP : input;
-  } catch {}
-  return { [INVALID]: json };
+    return block.type === 'tool_use' ? { ...block, input: checkToolInput(block.input) } : block;
+  return { ...block, input: parseToolInput(streamed) } as ModelBlock;
 }
 
 function isPartialText({ block, parts }: OpenBlock): boolean {

@@ -11,7 +11,7 @@ import { ListStream, listFilter, Notifications } from './notifications.ts';
 import { planNegotiation } from './protocol-era.ts';
 import { Requests } from './requests.ts';
 import { type ClientFeatures, limiterOf, prepareHandlers } from './server-requests.ts';
-import { ThrottledWarnings } from './warnings.ts';
+import { ThrottledWarnings } from './throttled-warnings.ts';
 import { Wire } from './wire.ts';
 
 /** What an attempt leaves for error messages. */

@@ -3,7 +3,7 @@ import { AbortError, messageOf } from '../../protocol/sdk-error.ts';
 import { type RetryingRequest, retryingRequest, timeoutError } from '../calls/retrying-request.ts';
 import { type LimitSources, timeLimits } from '../calls/time-limits.ts';
 import type { Connection, RequestOptions } from '../connection/connection.ts';
-import { UniqueWarnings } from '../connection/warnings.ts';
+import { UniqueWarnings } from '../connection/unique-warnings.ts';
 import { listPrompts, listResources, listResourceTemplates } from '../discovery/lists.ts';
 import type { Prompt } from '../discovery/prompt.ts';
 import type { Discovered } from '../discovery/read-list.ts';

@@ -3,6 +3,7 @@ import type { ListedTool } from '../../protocol/mcp.ts';
 import type { Definition } from './definition.ts';
 import { excerpt, memberPath } from './differences.ts';
 import { codePoints, eachHidden, type HiddenKind, isPlain } from './hidden-text.ts';
+import { findLookAlikes } from './look-alikes.ts';
 
 /** Deceptive characters in one part of a tool's definition. */
 export type ToolFinding = Finding & {
@@ -154,33 +155,4 @@ const NAMES: Readonly<Record<Finding['kind'], readonly [string, string]>> = {
 function decodeTags(text: string): string {
   const codes = [...text].map((char) => (char.codePointAt(0) as number) - 0xe0000);
   return String.fromCharCode(...codes.slice(0, 200).filter((code) => code >= 0x20 && code < 0x7f));
-}
-/** A word with letters that look like those of another alphabet. */
-type LookAlike = { readonly word: string; readonly letters: string };
-
-/** Cyrillic, Greek, Armenian and other letters that look like Latin ones in most fonts. */
-const LOOKS_LATIN =
-  /[аеорсухіјѕԁԛԝһӏѵкмтвнгпАВЕКМНОРСТУХІЈЅԌԚԜҺӀѴΑΒΕΖΗΙΚΜΝΟΡΤΥΧαονρυικτγϲϳοսոօցհԼՍՕᎪᏴᏟᎬᎻᎫᏦᏞᎷᎾᏢᏚᎢᏙᎳᏃ]/u;
-
-/**
- * Words that mix Latin letters with look-alikes, or that consist of look-alikes within an otherwise Latin name. Full-width
- * and mathematical variants of Latin letters count as look-alikes.
- */
-function findLookAlikes(name: string): LookAlike[] {
-  const words = name.match(/[\p{L}\p{M}]+/gu) ?? [];
-  const isLatinElsewhere = words.some((word) => /^[A-Za-z]+$/.test(word));
-  return words.flatMap((word) => {
-    const letters = [...word].filter((letter) => LOOKS_LATIN.test(letter) || isStyled(letter));
-    if (letters.length === 0) return [];
-    const looking = new Set(letters);
-    const others = [...word].filter((letter) => !looking.has(letter));
-    const isMixed = others.some((letter) => /\p{Script=Latin}/u.test(letter));
-    const isWhole = others.length === 0 && (isLatinElsewhere || letters.every(isStyled));
-    return isMixed || isWhole ? [{ word, letters: [...looking].join('') }] : [];
-  });
-}
-
-/** Full-width letters, mathematical letters and similar variants of Latin letters. */
-function isStyled(letter: string): boolean {
-  return !/[A-Za-z]/.test(letter) && /^[A-Za-z]+$/.test(letter.normalize('NFKC'));
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { StdioServerEntry } from '../../../protocol/server-entry.ts';
 import type { ConnectContext, Dialed } from '../../connection/connect-context.ts';
 import { credentialsOf, Secrets } from '../../connection/secrets.ts';
-import { ThrottledWarnings } from '../../connection/warnings.ts';
+import { ThrottledWarnings } from '../../connection/throttled-warnings.ts';
 import { HostError } from '../../errors/host-error.ts';
 import { maxFrameBytesOf } from '../oversized-message.ts';
 import { serverEnvironment } from './server-environment.ts';
