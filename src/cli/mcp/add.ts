@@ -35,8 +35,8 @@ import {
 import { inSession, type Session } from './session.ts';
 
 const ADD_HELP = `
-A URL is connected by http, or by sse if the server supports nothing else (ws:// by ws); -t selects one. Anything else
-is a command. Write -- before a command with flags, so that they are not parsed as flags of Toolplane.
+A URL uses the http transport, or sse if the server supports only that; a ws:// URL uses ws; -t selects the transport.
+Anything else is a command. Write -- before a command with flags, so that they are not parsed as flags of Toolplane.
 
   toolplane mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
   toolplane mcp add github -e GITHUB_TOKEN='\${GITHUB_TOKEN}' -- npx -y @modelcontextprotocol/server-github
@@ -108,11 +108,11 @@ export function defineAdd(command: Command): void {
     )
     .option(
       '--cwd <directory>',
-      'the working directory; default: the project, with -s user its own directory',
+      'working directory of the command; default: the project, or ~/.toolplane/servers/<name> with -s user',
     )
     .addOption(new Option('--timeout <ms>', 'timeout of a call').argParser(milliseconds))
-    .option('--trust', 'trust the annotations of its tools; not in scope project')
-    .option('--on-demand', 'start it on demand')
+    .option('--trust', 'trust the tool annotations of the server; not available with -s project')
+    .option('--on-demand', 'start the server when it is first used')
     .option('--force', 'replace an existing entry; write secrets to a project file')
     .addHelpText('after', ADD_HELP)
     .action(async (name: string, target: string, args: string[], values: Values) => {
@@ -219,7 +219,7 @@ export async function storeServer(session: Session, request: StoreRequest): Prom
   if (scope === 'project' && advice.length > 0 && !force) {
     throw new UsageError(
       ...advice,
-      'the file of a project is shared, so nothing was written; use --force to write it',
+      'nothing was written, because the project file is shared; use --force to write the secret anyway',
     );
   }
   const path = pathOfScope(context, scope);
@@ -227,7 +227,7 @@ export async function storeServer(session: Session, request: StoreRequest): Prom
   if (before && !force) {
     const there = `${whereText(before)} already has a server "${name}" (${entryText(before.raw)})`;
     throw new CommandFailed(
-      `${there}; --force replaces it, toolplane mcp remove ${shellQuote(name)} -s ${scope} removes it`,
+      `${there}; use --force to replace it, or remove it with toolplane mcp remove ${shellQuote(name)} -s ${scope}`,
     );
   }
   const written = writeServer(context, scope, name, entry);
@@ -286,7 +286,7 @@ function relativeAdvice(scope: WritableScope, entry: Readonly<Record<string, unk
 function usable({ name, scope, given }: StoreRequest): Extract<GivenEntry, { kind: 'entry' }> {
   const faults = [faultOfName(name) ?? [], given.kind === 'faulty' ? given.faults : []].flat();
   if (given.kind === 'entry' && scope === 'project' && given.entry.trust === true) {
-    faults.push('a shared file cannot request trust; use --scope local or user for trust');
+    faults.push('"trust" is not allowed in a shared file; use --scope local or --scope user');
   }
   if (given.kind === 'faulty' || faults.length > 0) throw new UsageError(...faults);
   return given;
@@ -296,7 +296,7 @@ function usable({ name, scope, given }: StoreRequest): Extract<GivenEntry, { kin
 export function secretAdvice(server: string, entry: Readonly<Record<string, unknown>>): string[] {
   return literalSecrets(entry).map((where) => {
     const name = secretName(server, where);
-    return `${where} looks like a secret; to keep it out of the file: toolplane secret set ${name}, and use \${secret:${name}}`;
+    return `${where} looks like a secret; to keep it out of the file, run toolplane secret set ${name} and write \${secret:${name}} instead`;
   });
 }
 
@@ -310,12 +310,14 @@ function secretName(server: string, where: string): string {
 
 /** Why a name is not accepted: it is invalid, or probably a misplaced argument. */
 export function faultOfName(name: string): string | undefined {
-  if (name.startsWith('-')) return `a name does not start with "-"; write flags and the name before --`;
+  if (name.startsWith('-'))
+    return 'the name of a server must not start with "-"; write the flags and the name before --';
   const fault = validateServerName(name);
   if (fault !== undefined) return fault;
-  if (name !== name.trim()) return 'the name of a server does not start or end with white space';
+  if (name !== name.trim()) return 'the name of a server must not start or end with white space';
   if (/^\w+=/.test(name))
-    return `"${name.replace(/=.*/s, '=…')}" is not a name; give variables with -e KEY=value`;
-  if (looksLikeUrl(name)) return 'the name comes before the URL: toolplane mcp add <name> <url>';
+    return `"${name.replace(/=.*/s, '=…')}" is not a server name; set environment variables with -e KEY=value`;
+  if (looksLikeUrl(name))
+    return 'the name of the server is missing; write it before the URL: toolplane mcp add <name> <url>';
   return undefined;
 }

@@ -82,7 +82,7 @@ export function unknownServer({ sources }: Pick<Configuration, 'sources'>, name:
   const hint = closest === undefined ? '' : `; did you mean "${closest}"?`;
   const few =
     known.length <= MAX_NAMES ? known.join(', ') : `${known.slice(0, MAX_NAMES).join(', ')} and others`;
-  const others = known.length === 0 ? '; toolplane mcp add adds one' : ` (known: ${few})`;
+  const others = known.length === 0 ? '; to add a server, run toolplane mcp add' : ` (known: ${few})`;
   return new UsageError(`unknown server "${name}"${hint}${others}`);
 }
 

@@ -72,13 +72,14 @@ function faultsOfCommand({ target, transport, headers }: Given): string[] {
   if (target.trim() === '') faults.push('the command is empty');
   const variable = variableName(target);
   if (variable !== undefined) {
-    faults.push(`"${variable}=…" looks like a variable: give it with -e KEY=value`);
+    faults.push(`"${variable}=…" looks like an environment variable; set it with -e KEY=value`);
   }
   if (looksLikeUrl(target)) faults.push('-t stdio needs a command, not a URL');
   else if (transport === undefined && looksLikeAddress(target)) {
     faults.push(`"${target}" looks like a URL: write http://${target}, or -t stdio if it is a command`);
   }
-  if (headers.length > 0) faults.push('-H is for URLs; a command uses -e KEY=value');
+  if (headers.length > 0)
+    faults.push('-H sets headers of a URL; set environment variables of a command with -e KEY=value');
   return faults;
 }
 
@@ -88,9 +89,10 @@ function faultsOfRemote({ target, args, env, cwd }: Given, transport: Transport)
   if (isCommand) {
     faults.push(`-t ${transport} needs a URL such as ${TRANSPORTS[transport]}, not a command`);
   }
-  if (args.length > 0 && !isCommand) faults.push('a URL has no arguments');
-  if (env.length > 0) faults.push('-e is for commands; a URL uses -H "Name: value"');
-  if (cwd !== undefined) faults.push('--cwd is for commands, not for URLs');
+  if (args.length > 0 && !isCommand) faults.push('a URL cannot have arguments; remove them');
+  if (env.length > 0)
+    faults.push('-e sets environment variables of a command; set headers of a URL with -H "Name: value"');
+  if (cwd !== undefined) faults.push('--cwd applies only to commands, not to URLs; remove it');
   return faults;
 }
 
@@ -134,7 +136,7 @@ function ofWhole(name: string, servers: Readonly<Record<string, unknown>>): Give
   if (one === undefined) return faulty('"mcpServers" is empty');
   if (more.length > 0) {
     return faulty(
-      `it has ${more.length + 1} servers; give the entry of one: {"command": …} or {"type": "http", "url": …}`,
+      `"mcpServers" has ${more.length + 1} servers; pass the entry of one server: {"command": …} or {"type": "http", "url": …}`,
     );
   }
   const read = ofEntry(name, servers[one]);
@@ -144,11 +146,13 @@ function ofWhole(name: string, servers: Readonly<Record<string, unknown>>): Give
 
 function ofEntry(name: string, value: unknown): GivenEntry {
   if (!isRecord(value) || Array.isArray(value)) {
-    return faulty('must be an object, such as {"command": "npx"} or {"url": "https://…"}');
+    return faulty('the entry must be an object, such as {"command": "npx"} or {"url": "https://…"}');
   }
   const fault = validateEntry(value);
   if (fault) {
-    const hints = isMap(value) ? ['give only the value of the name'] : foreignMembers(name, value);
+    const hints = isMap(value)
+      ? ['pass only the entry, without the name of the server']
+      : foreignMembers(name, value);
     return faulty([fault.message, ...hints].join('; '));
   }
   const notes = unknownMembers(normalizeEntry(value).entry).map(({ name: member, suggestion }) => {
@@ -176,13 +180,14 @@ function splitCommandAdvice(
   if (typeof command !== 'string' || !/\S\s+\S/.test(command)) return [];
   const [first = ''] = command.trim().split(/\s/);
   const variable = variableName(first);
-  if (variable !== undefined) return [`the command starts with the variable ${variable}; set it in "env"`];
+  if (variable !== undefined)
+    return [`the command starts with the environment variable ${variable}; set it in "env"`];
   const cure =
     given === 'json'
-      ? `"command": ${JSON.stringify(first)}, "args": ["…"]`
-      : `add it again with --force, without the quotes: -- ${first} …`;
+      ? `write "command": ${JSON.stringify(first)}, "args": ["…"]`
+      : `add the server again with --force and without the quotes: -- ${first} …`;
   return [
-    `the command contains spaces and is not split; if ${first} is followed by arguments, write: ${cure}`,
+    `the command contains spaces and is not split into arguments; if the words after ${first} are arguments, ${cure}`,
   ];
 }
 

@@ -17,8 +17,8 @@ Lists every configured server with its scope, its file and its status:
   ✗  failed, broken, or blocked by policy, with the reason
   ⏸  pending approval, rejected or disabled, with the command to run
 
-Servers that are ready are started in parallel, asked for their tools, and stopped again. A server that is pending approval
-is never started. Problems in files are reported on stderr, one line each.
+Servers that are ready are started in parallel, their tools are listed, and they are stopped again. A server that is
+pending approval is never started. Problems in files are reported on stderr, one line each.
 
   toolplane mcp list
   toolplane mcp list --no-connect          start nothing
@@ -95,7 +95,7 @@ function excluded(configuration: Configuration): string[] {
   const count = ignoredEntries(configuration).filter(({ why }) => why === 'managed').length;
   if (count === 0) return [];
   const what = count === 1 ? '1 server of another scope is' : `${count} servers of other scopes are`;
-  return [`${what} ignored: the managed file of this machine allows no others`];
+  return [`${what} ignored: the managed file of this machine allows only its own servers`];
 }
 
 /** The message for an empty list. */
@@ -104,8 +104,8 @@ export function emptyText({ sources }: Pick<Configuration, 'sources'>): string {
   if (!managed) {
     return 'No servers are configured. Add one: toolplane mcp add <name> -- <command>, or <name> <url>';
   }
-  const why = managed.state === 'unusable' ? 'cannot be read' : 'lists none';
-  return `No servers are active: only servers in ${managed.label} are allowed, and it ${why}. Ask your administrator.`;
+  const why = managed.state === 'unusable' ? 'cannot be read' : 'contains no servers';
+  return `No servers are active: only servers in ${managed.label} are allowed, but that file ${why}. Ask your administrator.`;
 }
 
 /** One server per line. Nothing is truncated, since the end of a line says what to do. */

@@ -68,7 +68,7 @@ const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'reset-project-choices',
-    summary: 'Forget what was approved and rejected in this project.',
+    summary: 'Remove the approvals and rejections of this project.',
     load: async () => (await import('./approve/approve.ts')).defineResetProjectChoices,
   },
   {

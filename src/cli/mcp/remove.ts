@@ -70,7 +70,7 @@ export function startRemove(
 /** Which entry has the name after the removal. */
 export function leftText(record: ServerRecord): string {
   const { name, server } = record;
-  if (!server) return `no server is named "${name}" now`;
+  if (!server) return `no other entry has the name "${name}"`;
   const place = `the entry in ${whereText(server.written)} (${entryText(server.written.raw)})`;
   return record.state === 'ready' ? `${place} is active` : `${place} has the name: ${shortStatus(record)}`;
 }
@@ -85,7 +85,7 @@ function entryToRemove(configuration: Configuration, { name, scope }: RemoveRequ
   const [first] = own;
   if (!first) {
     const places = all.map(whereText).join('; ');
-    throw new UsageError(`"${name}" cannot be removed here: it comes from ${places}`);
+    throw new UsageError(`"${name}" cannot be removed with this command: it is defined in ${places}`);
   }
   const scopes = [...new Set(own.map((it) => it.scope))];
   if (scope === undefined && scopes.length > 1) {

@@ -46,8 +46,8 @@ Access:
   --allow-shell    any command can be run with your permissions. Commands are not restricted to the directory: they can
                    read, write and send everything that you can.
 
-Calls are not confirmed here; that is up to the client. Without --cwd, the file system root and your home directory are
-refused, since clients often start servers there by default.
+Calls run without confirmation; only the client can ask the user. Without --cwd, the file system root and your home
+directory are refused, because clients often start servers there by default.
 
 Each line on stdin and stdout is one JSON-RPC message; the server exits at the end of stdin.
 
@@ -68,7 +68,7 @@ export function defineMcpServe(command: Command): void {
     )
     .option('--cwd <directory>', 'the directory to serve; relative paths are relative to it')
     .addOption(
-      new Option('--read-only', 'only tools that read (default)').conflicts(['allowWrites', 'allowShell']),
+      new Option('--read-only', 'only read-only tools (default)').conflicts(['allowWrites', 'allowShell']),
     )
     .option('--allow-writes', 'also Edit and Write, below the directory')
     .option('--allow-shell', 'also Bash, which is not restricted to the directory')

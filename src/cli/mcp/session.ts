@@ -77,7 +77,7 @@ export async function freshConfiguration(
     note: (text) => report(`${text}; using the cached catalogue`),
   });
   if (signal.aborted)
-    report(`not every catalogue responded within ${LIMIT_MS / 1000} s; using the cached catalogue`);
+    report(`some connectors did not respond within ${LIMIT_MS / 1000} s; using their cached catalogues`);
   return changed ? readConfiguration(context, wanted) : configuration;
 }
 

@@ -37,7 +37,7 @@ export function decideServers(
   }));
 }
 
-const NOT_IN_A_PROJECT = 'cannot be approved: not in a project file, or nested too deeply';
+const NOT_IN_A_PROJECT = 'cannot be approved: the entry is not in a project file, or is nested too deeply';
 
 /** Removes the decisions about entries of the name in the file. */
 export function forgetServer(home: string, path: string, name: string): void {
@@ -153,7 +153,7 @@ export function loadApprovals(home: string): ApprovalFile | { readonly fault: st
   if (file === undefined) return NO_APPROVALS;
   const read = 'fault' in file ? file : parseApprovalFile(file.text);
   if (!('fault' in read)) return read;
-  const remedy = 'remedy' in read ? read.remedy : 'fix it, or remove it and approve again';
+  const remedy = 'remedy' in read ? read.remedy : 'fix the file, or remove it and approve the entries again';
   return { fault: `${path} cannot be used, so no project entry is approved: ${read.fault}; ${remedy}` };
 }
 
@@ -169,7 +169,7 @@ function readOwn(path: string): Read | undefined {
     const { mode, size } = stats;
     if (!stats.isFile()) return { fault: 'not a regular file' };
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-      return { fault: 'other users can read or write it', remedy: `run chmod 600 ${path}` };
+      return { fault: 'other users can read or write the file', remedy: `run chmod 600 ${path}` };
     }
     if (size > MAX_BYTES) return { fault: 'too large for an approvals file' };
     return { text: readFileSync(file, 'utf8') };
@@ -228,13 +228,13 @@ function parseApprovalFile(text: string): ApprovalFile | { readonly fault: strin
   }
   if (!isRecord(value) || typeof value.version !== 'number') return { fault: 'has no "version"' };
   if (value.version > VERSION) {
-    return { fault: `has version ${value.version}, but this Toolplane supports ${VERSION}` };
+    return { fault: `has version ${value.version}, but this Toolplane supports only version ${VERSION}` };
   }
   if (value.version !== VERSION) return { fault: `unknown version ${value.version}` };
   const { servers, settings, trusted } = value;
-  if (!isListOf(servers, isServerChoice)) return { fault: '"servers" cannot be read' };
-  if (!isListOf(settings, isSettingsChoice)) return { fault: '"settings" cannot be read' };
-  if (!isListOf(trusted, isTrust)) return { fault: '"trusted" cannot be read' };
+  if (!isListOf(servers, isServerChoice)) return { fault: '"servers" is not a valid list of decisions' };
+  if (!isListOf(settings, isSettingsChoice)) return { fault: '"settings" is not a valid list of decisions' };
+  if (!isListOf(trusted, isTrust)) return { fault: '"trusted" is not a valid list of repositories' };
   // Earlier versions stored only a path, which does not identify the repository: the user is asked again.
   return { servers, settings, trusted: trusted.filter((it) => typeof it !== 'string') };
 }

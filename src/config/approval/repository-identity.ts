@@ -74,7 +74,7 @@ function gitDirectory(root: string): GitDirectory {
   const [, target] = /^(?:link|gitdir): (.+?)\s*$/.exec(link) ?? [];
   const directory = target === undefined ? undefined : resolve(root, target);
   if (directory !== undefined && statSync(directory).isDirectory()) return { directory, link };
-  throw new Error('.git is neither a directory nor leads to one');
+  throw new Error('.git is neither a directory nor a link to one');
 }
 
 function identityOf(link: string, token: string): string {
@@ -88,7 +88,8 @@ function readSmallFile(path: string): string {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
     const stats = fstatSync(file);
-    if (!stats.isFile() || stats.size > MAX_BYTES) throw new Error(`${path} is not a small file`);
+    if (!stats.isFile() || stats.size > MAX_BYTES)
+      throw new Error(`${path} is not a regular file of at most ${MAX_BYTES} bytes`);
     return readFileSync(file, 'utf8');
   } finally {
     closeSync(file);

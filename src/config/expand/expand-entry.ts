@@ -54,7 +54,7 @@ export function expandEntry(entry: ExternalServerEntry, lookup: Lookup): Expande
   // Messages of the validator name members, never their values.
   const invalid = findEntryError(expanded);
   if (invalid) {
-    const when = uses.length === 0 ? '' : ', after its variables are substituted';
+    const when = uses.length === 0 ? '' : ' (after variable substitution)';
     return { kind: 'faulty', faults: [`${invalid.message}${when}`], uses };
   }
   const [secrets, credentials] = [[...work.secrets], [...work.credentials]];

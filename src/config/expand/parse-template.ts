@@ -108,6 +108,6 @@ function faultAt(text: string, start: number, at: number): string {
     return 'has an invalid reference to a secret; write ${secret:name}, with letters, digits, "_", "." and "-" in the name';
   }
   if (text.startsWith('${env:', start))
-    return 'has a variable in the syntax of other programs; write ${VAR}, without "env:"';
+    return 'has a variable in the syntax of other programs, ${env:VAR}; write ${VAR}';
   return 'has an invalid "${"; write ${VAR}, ${VAR:-default} or ${secret:name}, and $${ for a literal ${';
 }

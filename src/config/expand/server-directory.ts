@@ -81,7 +81,7 @@ function createDirectory(
     const exists = statSync(userHome, { throwIfNoEntry: false })?.isDirectory() === true;
     if (exists && !isWithin(realPath(userHome), realPath(root))) return userHome;
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-    const fault = `cannot create its working directory ${directory} (${code}); set "cwd" in its entry`;
+    const fault = `cannot create the working directory ${directory} of the server (${code}); set "cwd" in its entry`;
     throw new HostError('bad-config', name, fault, { cause, hasRun: 'no' });
   }
 }

@@ -178,7 +178,7 @@ function nextOf(ref: ToolRef, decision: Decision, rows: readonly RuleRow[], know
   const example = `${ref.name}(<${kind === 'word' ? 'name' : kind}>)`;
   return [
     ...steps,
-    `some rules depend on its arguments: toolplane explain permission ${shellQuote(example)}`,
+    `some rules depend on the arguments of the call: toolplane explain permission ${shellQuote(example)}`,
   ];
 }
 
@@ -195,18 +195,19 @@ function stepsOf(
   const decides = first?.part === 'decides' ? first : undefined;
   const where = decides?.at ? formatLocation(decides.at) : undefined;
   const isManaged = decides?.at?.scope === 'managed';
-  if (kind === 'allow') return where ? [`to be asked instead, remove the rule at ${where}`] : [];
+  if (kind === 'allow') return where ? [`to require approval instead, remove the rule at ${where}`] : [];
   const pending = rows.find(({ part }) => part === 'not approved');
   const approve = pending?.at
     ? [`if you trust ${pending.at.label}, approve it: toolplane mcp approve --settings`]
     : [];
   if (decides) {
-    if (isManaged) return [`ask your administrator: no other rule overrides the one at ${where}`];
+    if (isManaged)
+      return [`ask your administrator to change the rule at ${where}, because no other rule overrides it`];
     return [...(where ? [`remove the rule at ${where}`] : []), ...approve];
   }
   const rules = rulesToAllow(ref.name, facts, workspace).map((rule) => JSON.stringify(rule));
   return [
-    `to allow it always: add ${rules.join(', ')} to permissions.allow of your settings, or answer "always" when asked`,
+    `to always allow it, add ${rules.join(', ')} to permissions.allow in your settings, or answer "always" in the prompt`,
     ...(ref.server !== undefined && isUnasked(ref, facts) ? [askServerStep(ref.name, ref.server)] : []),
     ...approve,
   ];
@@ -214,7 +215,7 @@ function stepsOf(
 
 function askServerStep(name: string, server: string): string {
   if (name.includes('*')) return `to see the matching tools: toolplane tools -s ${shellQuote(server)}`;
-  return `to get its annotations from the server: toolplane explain tool ${shellQuote(name)}`;
+  return `to read the annotations of the tool from its server: toolplane explain tool ${shellQuote(name)}`;
 }
 
 /** The rules that a permission prompt would offer; without arguments, the form of such a rule. */

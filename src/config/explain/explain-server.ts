@@ -81,7 +81,7 @@ function explainUnknown(configuration: Configuration, name: string): ServerExpla
     kind: 'server',
     name,
     answer: Object.hasOwn(configuration.program, name)
-      ? `"${name}" is a server in the program itself, not in a file.`
+      ? `"${name}" is an in-process server of the program and is not configured in a file.`
       : `Unknown server "${name}"${hint}`,
     status: 'unknown',
     verdict: 'unknown',
@@ -98,11 +98,11 @@ function explainUnknown(configuration: Configuration, name: string): ServerExpla
       ...near.map((other) => `toolplane explain server ${shellQuote(other)}`),
       ...unread.map((diagnostic) => `fix ${diagnostic}`),
       ...(configuration.flags.scopes
-        ? ['run without --setting-sources, which leaves the files of other scopes unread']
+        ? ['run without --setting-sources, which excludes the files of other scopes']
         : []),
       'to see all servers: toolplane mcp list',
       ...(validateServerName(name) === undefined
-        ? [`to add it: toolplane mcp add ${shellQuote(name)} -- <command>`]
+        ? [`to add this server: toolplane mcp add ${shellQuote(name)} -- <command>`]
         : []),
     ],
   };
@@ -136,9 +136,9 @@ const ACTIVE: Readonly<Record<ConfiguredServer['verdict']['kind'], string>> = {
   ready: 'active',
   pending: 'pending your approval',
   rejected: 'you rejected it',
-  blocked: 'has the name, but policy forbids it',
-  disabled: 'has the name, but is disabled',
-  broken: 'has the name, but cannot be used as written',
+  blocked: 'has precedence, but is forbidden by policy',
+  disabled: 'has precedence, but is disabled',
+  broken: 'has precedence, but is invalid',
 };
 
 function emptyRow(source: Source): SourceRow {
@@ -148,9 +148,9 @@ function emptyRow(source: Source): SourceRow {
 }
 
 const EMPTY: Readonly<Record<Source['state'], string>> = {
-  read: 'does not name it',
+  read: 'has no entry of this name',
   absent: 'does not exist',
-  unusable: 'cannot be read, so it is ignored',
+  unusable: 'cannot be read and is ignored',
 };
 
 function ownerOf({ owner }: Source): { owner?: string } {
@@ -190,10 +190,10 @@ function approvalOf(
 }
 
 const NO_APPROVAL: Readonly<Record<Exclude<WrittenServer['scope'], 'project' | 'local'>, string>> = {
-  connector: 'the connector is named in settings',
-  plugin: 'the plugin is named in settings or by a flag',
+  connector: 'the connector is configured in settings',
+  plugin: 'the plugin is configured in settings or by a flag',
   user: 'the entry is in your own settings',
-  program: 'the entry was given with the command',
+  program: 'the entry was passed by a flag or by the program',
   managed: 'the entry is in the managed file of this machine',
 };
 
@@ -216,13 +216,16 @@ function policyOf(
   if (judged?.kind === 'forbidden')
     return { allows: false, says: `forbidden by ${ruleText(judged, settingsSources)}` };
   if (judged?.kind === 'undecided')
-    return { allows: true, says: 'depends on its variables; checked again at start' };
+    return { allows: true, says: 'depends on the values of its variables; checked again at start' };
   const managed = settingsSources.filter((it) => it.scope === 'managed');
   const lists = managed.filter(({ value }) => value.allowedMcpServers !== undefined);
   if (lists.length > 0)
-    return { allows: true, says: `allowedMcpServers of ${lists.map((it) => it.label).join(', ')} lists it` };
+    return {
+      allows: true,
+      says: `allowed by allowedMcpServers of ${lists.map((it) => it.label).join(', ')}`,
+    };
   if (managed.some(({ value }) => value.deniedMcpServers !== undefined))
-    return { allows: true, says: 'no rule of this machine forbids it' };
+    return { allows: true, says: 'no managed rule forbids the server' };
   return { allows: true, says: ruling ? `the entry is in ${ruling.label}` : 'none' };
 }
 

@@ -100,7 +100,7 @@ type Offering = ToolExplanation['offered'] & {
 /** A deny rule for the whole tool removes it from the tools that are offered to models. */
 function removedBy({ settings }: Configuration, ref: ToolRef, rules: readonly Rule[]): Offering | undefined {
   const rule = removingRule([...settings.rules, ...rules], ref);
-  return rule && { is: false, says: `deny rule "${ruleText(rule)}" removes it` };
+  return rule && { is: false, says: `removed by deny rule "${ruleText(rule)}"` };
 }
 
 function offeringOf(
@@ -118,31 +118,36 @@ function offeringOf(
       ? locationInSettings(configuration.settingsSources, by, ['serverSettings', server.name, member])
       : locationOf(server.written);
     const place = formatLocation(at);
-    return denied(`"${member}" at ${place} excludes it`, `change the list at ${place}`);
+    return denied(`excluded by "${member}" at ${place}`, `change the list at ${place}`);
   }
   if (!isUsable(record)) {
-    return { is: false, says: 'its server cannot be used', why: formatAnswer(record), next: record.next };
+    return {
+      is: false,
+      says: 'the server of the tool cannot be used',
+      why: formatAnswer(record),
+      next: record.next,
+    };
   }
   if (live === undefined || record.connection === 'not asked') {
-    const says = 'no setting excludes it; the server was not contacted to check that it lists it';
+    const says = 'no setting excludes the tool; the server was not contacted to check that it lists the tool';
     return { is: true, says };
   }
-  if (isListed) return { is: true, says: 'its server lists it, and no setting excludes it' };
+  if (isListed) return { is: true, says: 'the server lists the tool, and no setting excludes it' };
   const dropped = live.dropped?.filter((it) => it.server === server.name) ?? [];
   const own = dropped.find(
     (it) => it.tool !== undefined && (it.tool === tool || mcpToolName(server.name, it.tool) === name),
   );
   if (own) {
-    const report = 'report this to the server’s author: the definition of the tool is invalid';
-    return denied(`its server lists it, but ${own.fault}`, report);
+    const report = 'report the invalid tool definition to the server’s author';
+    return denied(`the server lists the tool, but the definition is invalid: ${own.fault}`, report);
   }
   const rest = dropped.find((it) => it.tool === undefined);
-  const unread = rest === undefined ? '' : ` in the part that was read: ${rest.fault}`;
+  const unread = rest === undefined ? '' : ` in the part of the list that was read: ${rest.fault}`;
   const next =
     live.suggestion === undefined
-      ? `to see its tools: toolplane tools -s ${shellQuote(server.name)}`
+      ? `to see the tools of the server: toolplane tools -s ${shellQuote(server.name)}`
       : `toolplane explain tool ${shellArguments(live.suggestion)}`;
-  return { ...denied(`its server does not list it${unread}`, next), isAbsent: true };
+  return { ...denied(`the server does not list the tool${unread}`, next), isAbsent: true };
 }
 
 /** The list of the entry that excludes the tool. */
@@ -158,10 +163,10 @@ function excludingMember(
 
 function namingOf(server: string, tool: string, name: string): string {
   const plain = writtenToolName(server, tool);
-  if (name !== mcpToolName(server, tool)) return `models see it as ${name}`;
+  if (name !== mcpToolName(server, tool)) return `shown to models as ${name}`;
   return name === plain
-    ? 'models see it by this name'
-    : `models see it as ${name}: characters other than letters, digits, _ and - become _`;
+    ? 'shown to models by this name'
+    : `shown to models as ${name}: characters other than letters, digits, _ and - become _`;
 }
 
 /** A built-in tool, or an unknown name. */
@@ -176,7 +181,7 @@ function withoutServer(
   if (facts.isBuiltIn) {
     const ref = resolveTool(configuration, name);
     const removed = removedBy(configuration, ref, facts.rules ?? []);
-    const offered = { is: removed === undefined, says: removed?.says ?? 'it is a built-in tool' };
+    const offered = { is: removed === undefined, says: removed?.says ?? 'built-in tool' };
     return {
       ...common,
       answer: permission.answer,

@@ -32,11 +32,11 @@ export function nextSteps(situation: Situation): string[] {
   switch (verdict.kind) {
     case 'pending':
       return [
-        `read it at ${place}; if you want it: toolplane mcp approve ${word}`,
-        `if you do not: toolplane mcp reject ${word}`,
+        `review the entry at ${place}; to approve it: toolplane mcp approve ${word}`,
+        `to reject it: toolplane mcp reject ${word}`,
       ];
     case 'rejected':
-      return [`if you changed your mind: toolplane mcp approve ${word}`];
+      return [`to undo the rejection: toolplane mcp approve ${word}`];
     case 'blocked':
       return [`ask your administrator to change ${verdict.rule}, or use another server`];
     case 'disabled':
@@ -47,7 +47,7 @@ export function nextSteps(situation: Situation): string[] {
         )}`,
       ];
     case 'broken': {
-      const fix = `fix it at ${formatPosition(verdict.fault.label, verdict.fault.position)}`;
+      const fix = `fix the entry at ${formatPosition(verdict.fault.label, verdict.fault.position)}`;
       return [isWritable(written.scope) ? `${fix}, or remove it: ${removeCommand(server)}` : fix];
     }
     case 'ready':
@@ -62,7 +62,7 @@ export function nextSteps(situation: Situation): string[] {
 
 function connectionSteps({ configuration, server, connection }: Situation): string[] {
   if (connection === 'not asked')
-    return [`to check whether it connects: toolplane mcp doctor ${shellQuote(server.name)}`];
+    return [`to check whether the server connects: toolplane mcp doctor ${shellQuote(server.name)}`];
   return connection.state === 'connected' ? [] : [failureStep(server, connection, configuration)];
 }
 
@@ -80,13 +80,13 @@ function stepForIgnored({ written, why, winner }: IgnoredServer, managed: string
     case 'duplicate':
       return winner ? [`use "${winner.name}", which connects to the same server`] : [];
     case 'same-name':
-      return [`give one of the two another name, for example at ${place}`];
+      return [`rename one of the two servers, for example at ${place}`];
     case 'left-out':
-      return ['run it without --strict-mcp-config, or name its scope with --setting-sources'];
+      return ['run without --strict-mcp-config, or add the scope of the entry to --setting-sources'];
     case 'managed':
-      return [`ask your administrator to add it to ${managed}`];
+      return [`ask your administrator to add the server to ${managed}`];
     case 'shadowed':
-      return winner && isProgramServer(winner) ? [`to have both, give it another name at ${place}`] : [];
+      return winner && isProgramServer(winner) ? [`to use both servers, rename the entry at ${place}`] : [];
   }
 }
 
@@ -96,19 +96,19 @@ function approvePending(lost: readonly IgnoredServer[], word: string): string[] 
     .filter(({ why }) => why === 'pending')
     .map(({ written }) => {
       const place = formatLocation(locationOf(written));
-      return `to use the one in ${place} instead, read it, then: toolplane mcp approve ${word}`;
+      return `to use the entry in ${place} instead, review it, then run: toolplane mcp approve ${word}`;
     });
 }
 
 /** How to set a variable or secret. The value belongs in the environment or the secret store, never in the file. */
 function setReference({ reference, where }: ReferenceRow, place: string): string[] {
   const secret = /^\$\{secret:(.*)\}$/.exec(reference)?.[1];
-  if (secret !== undefined) return [`set it: toolplane secret set ${shellQuote(secret)}`];
+  if (secret !== undefined) return [`set the secret: toolplane secret set ${shellQuote(secret)}`];
   const name = reference.slice(2, -1);
   const other = isCredentialName(name)
-    ? `or store it: toolplane secret set ${name}, and write "\${secret:${name}}" in ${where} at ${place}`
-    : `or give it a default: "\${${name}:-…}" in ${where} at ${place}`;
-  return [`set it in this shell: export ${name}=…`, other];
+    ? `or store the value as a secret: toolplane secret set ${name}, and write "\${secret:${name}}" in ${where} at ${place}`
+    : `or write a default: "\${${name}:-…}" in ${where} at ${place}`;
+  return [`set the variable in this shell: export ${name}=…`, other];
 }
 
 /** How to use the entry that this one shadows. */
@@ -116,7 +116,7 @@ function unshadow(server: ConfiguredServer): string[] {
   const { written, lost } = server;
   const shadowed = lost.find(({ why }) => why === 'shadowed')?.written;
   if (shadowed === undefined || shadowed.scope === written.scope || !isWritable(written.scope)) return [];
-  return [`to use the one in ${formatLocation(locationOf(shadowed))} instead: ${removeCommand(server)}`];
+  return [`to use the entry in ${formatLocation(locationOf(shadowed))} instead: ${removeCommand(server)}`];
 }
 
 function isWritable(scope: Scope): boolean {
@@ -142,13 +142,13 @@ function failureStep(
     case 'unauthorized':
       return `set "headers": { "Authorization": "Bearer \${TOKEN}" } at ${place} and export TOKEN=…, or check the current value`;
     case 'spawn-failed':
-      return `if it needs variables of your shell, add -e NAME='\${NAME}' or "inheritEnv": ["NAME"] at ${place}: servers get only a limited environment; to run it with that environment: ${commandByHand(server, configuration)}`;
+      return `if the server needs variables of your shell, add -e NAME='\${NAME}' or "inheritEnv": ["NAME"] at ${place}, because servers get only a limited environment; to run the server in that environment: ${commandByHand(server, configuration)}`;
     case 'timeout':
       return `if the server is slow to start, set serverSettings.${name}.connectTimeoutMs (milliseconds) in your settings.json`;
     case 'unreachable':
       return `check "url", "type" and "headers" at ${place}, and that the server is running`;
     default:
-      return `fix it at ${place}`;
+      return `fix the entry at ${place}`;
   }
 }
 
@@ -156,7 +156,7 @@ function failureStep(
 function variableStep({ name, isWithheld }: MissingVariable, place: string): string {
   const value = isWithheld ? `\${${name}}` : '…';
   const flag = isWithheld ? `-e ${name}='${value}'` : `-e ${name}=${value}`;
-  return `add "env": { "${name}": "${value}" } at ${place}, which is ${flag} of toolplane mcp add`;
+  return `add "env": { "${name}": "${value}" } at ${place} (the same as ${flag} of toolplane mcp add)`;
 }
 
 /** The command cannot be executed: it is not installed, not on the PATH of servers, or contains its arguments. */

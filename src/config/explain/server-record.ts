@@ -197,7 +197,10 @@ export function formatAnswer(record: ServerRecord): string {
   const pending = ignored
     .filter(({ why }) => why === 'pending')
     .map((it) => formatLocation(locationOf(it.written)));
-  const waiting = pending.length === 0 ? '' : `; ${pending.join(', ')} is pending your approval`;
+  const waiting =
+    pending.length === 0
+      ? ''
+      : `; ${pending.join(', ')} ${pending.length === 1 ? 'is' : 'are'} pending your approval`;
   const place = server ? entryPlace(server.written) : '';
   return `"${name}" is ${state === 'ready' ? 'ready to start' : 'connected'}, from ${place}${shadows}${waiting}.`;
 }
@@ -282,7 +285,9 @@ export function describeIgnored({ written, why, winner }: IgnoredServer): string
   const active = winner ? `, so ${placeBeside(winner, written)} is active` : '';
   switch (why) {
     case 'shadowed':
-      return winner ? `shadowed by ${placeBeside(winner, written)}` : 'a higher source has the name';
+      return winner
+        ? `shadowed by ${placeBeside(winner, written)}`
+        : 'shadowed by an entry of higher precedence';
     case 'pending':
       return `pending your approval${active}`;
     case 'rejected':
@@ -296,9 +301,9 @@ export function describeIgnored({ written, why, winner }: IgnoredServer): string
         ? `its name and "${winner.name}" ${isProgramServer(winner) ? 'in' : 'at'} ${formatLocation(locationOf(winner))} normalize to the same identifier`
         : 'its name and that of another server normalize to the same identifier';
     case 'left-out':
-      return 'left out by --strict-mcp-config or --setting-sources';
+      return 'excluded by --strict-mcp-config or --setting-sources';
     case 'managed':
-      return 'the managed file excludes it';
+      return 'excluded by the managed file';
   }
 }
 

@@ -87,7 +87,7 @@ function rewrite(
     });
     if (isReplaced) return { text, isNew, isChanged: true };
   }
-  throw refused(path, 'another program keeps writing to it; try again');
+  throw refused(path, 'another program keeps writing to the file; try again');
 }
 
 /** The new text; the same text if nothing changes. */

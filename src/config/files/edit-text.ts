@@ -76,7 +76,7 @@ function change(
 function put(text: string, style: TextStyle, node: JsonNode, value: unknown, passed: KeyPath): string {
   const before = valueOfNode(node);
   if (isEqualJson(before, value)) return text;
-  if (passed.length === 0 && !isRecord(value)) throw new EditRefused('must hold one object');
+  if (passed.length === 0 && !isRecord(value)) throw new EditRefused('the file must contain one JSON object');
   if (isRecord(before) && isRecord(value)) return putMembers(text, before, value, passed);
   const isInLine = !/[\r\n]/.test(text.slice(node.offset, node.offset + node.length)) && node.length > 2;
   const isList = node.type === 'list' || node.type === 'object';

@@ -44,7 +44,7 @@ export function parseDocument(text: string, { version }: Pick<ReadOptions, 'vers
   const { faults, duplicates, value = {}, locate } = parseJsonc(text);
   const [fault] = faults;
   if (fault) return { state: 'unusable', fault: fault.message, position: fault.position };
-  if (!isRecord(value)) return unusable('must hold one object, { … }', locate([]));
+  if (!isRecord(value)) return unusable('must contain one JSON object, { … }', locate([]));
   const versionFault = version === undefined ? undefined : findVersionFault(value, version);
   if (versionFault !== undefined) return unusable(versionFault, locate(['version']));
   const warnings = duplicates.map(({ path, position }) => ({
@@ -72,6 +72,6 @@ export function findVersionFault(
   if (typeof version !== 'number' || !Number.isInteger(version) || version < 1)
     return `"version" must be an integer from 1 to ${supported}`;
   return version > supported
-    ? `has version ${version}, but this toolplane supports versions up to ${supported}; update toolplane`
+    ? `has version ${version}, but this Toolplane supports versions up to ${supported}; update Toolplane`
     : undefined;
 }

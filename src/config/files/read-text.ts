@@ -114,7 +114,7 @@ function leadsOut(path: string, within: string | undefined): boolean {
 }
 
 function outOf(within: string | undefined): string {
-  return `is a symbolic link that leads out of ${within}; such links are not followed`;
+  return `is a symbolic link to a path outside of ${within}; such links are not followed`;
 }
 
 function isLink(path: string): boolean {

@@ -99,7 +99,7 @@ const MAX_NOTES = 20;
 function limitNotes(notes: readonly string[]): readonly string[] {
   const all = [...new Set(notes)];
   const more = all.length - MAX_NOTES;
-  return more > 0 ? [...all.slice(0, MAX_NOTES), `and ${more} more like these`] : all;
+  return more > 0 ? [...all.slice(0, MAX_NOTES), `and ${more} more notes`] : all;
 }
 
 function mapTexts(value: unknown, turn: (text: string) => string): unknown {

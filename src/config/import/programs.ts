@@ -16,8 +16,8 @@ import {
 } from './importer.ts';
 import { bracedText, dollarText, editorText, isVariableName, plainText } from './variables.ts';
 
-const APPROVAL = notImported('allow tools with rules in permissions.allow');
-const SIGN_IN = notImported('OAuth is not imported; sign in with toolplane');
+const APPROVAL = notImported('to allow tools, add rules to permissions.allow');
+const SIGN_IN = notImported('OAuth is not supported yet; set a token in "headers"');
 
 /** One file for the user's servers and those of each directory. */
 const CLAUDE_CODE: ImportProgram = {
@@ -51,7 +51,7 @@ const CLAUDE_DESKTOP: ImportProgram = {
   ],
   servers: (file, { from }) => serversAt(file, ['mcpServers'], from),
   rewrite: plainText,
-  conversions: { ...COMMON, extensionId: notImported('provided by an extension') },
+  conversions: { ...COMMON, extensionId: notImported('the server is provided by an extension') },
 };
 
 const CURSOR: ImportProgram = {
@@ -69,7 +69,7 @@ const CURSOR: ImportProgram = {
     // Detects the transport, as Toolplane does without a type.
     type: (value) => (value === 'streamableHttp' || value === 'http' ? {} : { put: { type: value } }),
     disabled: disabledIf(true),
-    envFile: notImported('copy its variables to "env"'),
+    envFile: notImported('copy the variables of that file to "env"'),
     auth: SIGN_IN,
     autoApprove: APPROVAL,
   },
@@ -100,7 +100,7 @@ const VSCODE: ImportProgram = {
     type: (value) => (value === 'http' ? {} : { put: { type: value } }),
     gallery: dropped,
     version: dropped,
-    envFile: notImported('copy its variables to "env"'),
+    envFile: notImported('copy the variables of that file to "env"'),
     dev: notImported(),
   },
 };
@@ -137,7 +137,7 @@ const CODEX: ImportProgram = {
     tools: APPROVAL,
     scopes: SIGN_IN,
     oauth_resource: SIGN_IN,
-    bearer_token: notImported('name a variable or a secret in "headers"'),
+    bearer_token: notImported('refer to a variable or a secret in "headers" instead'),
   },
 };
 
@@ -163,7 +163,7 @@ const GEMINI: ImportProgram = {
     includeTools: unchanged,
     excludeTools: unchanged,
     description: dropped,
-    trust: notImported('it skips every prompt; set "trust": true here if you want that'),
+    trust: notImported('in Gemini CLI it skips every prompt; to trust the server here, set "trust": true'),
     tcp: notImported('this transport is not supported'),
     oauth: SIGN_IN,
     authProviderType: SIGN_IN,
@@ -214,9 +214,11 @@ const ZED: ImportProgram = {
       return { put: { command: path, ...(args != null && { args }), ...(env != null && { env }) } };
     },
     source: (value) =>
-      value === 'extension' ? { fault: 'provided by an extension of Zed, which starts it' } : {},
+      value === 'extension'
+        ? { fault: 'the server is provided and started by an extension of Zed, so it cannot be imported' }
+        : {},
     enabled: disabledIf(false),
-    settings: notImported('settings of an extension'),
+    settings: notImported('these are settings of an extension'),
     remote: dropped,
   },
 };

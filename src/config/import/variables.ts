@@ -11,7 +11,7 @@ export function isVariableName(name: unknown): name is string {
 
 /** The string has no equivalent, because `$${` is the escape of a literal `${` here. */
 export const AFTER_DOLLAR =
-  'one of its strings has a "$" directly before a variable, which is not supported here; put the "$" into the variable';
+  'a string of the entry has a "$" directly before a variable, which is not supported; include the "$" in the value of the variable';
 
 /** For programs without variables: what looks like a variable is text, and stays text. */
 export function plainText(text: string): Rewritten {
@@ -22,7 +22,7 @@ export function plainText(text: string): Rewritten {
 /** The note about a `${…}` that is not a variable in the other program. */
 function plainNote(inner: string): string {
   const shown = shownPlace(inner);
-  return `${shown} was plain text there and stays plain text: $${shown}`;
+  return `${shown} is plain text in the other program and is imported as plain text: $${shown}`;
 }
 
 /** The variables of editors: `${env:NAME}`, `${userHome}`, `${workspaceFolder}` and prompts, `${input:id}`. */
@@ -62,7 +62,7 @@ function editorVariable(
     const secret = secretName(name);
     return {
       put: `\${secret:${secret}}`,
-      note: `${shownPlace(inner)} is prompted for there; set it here: toolplane secret set ${secret}`,
+      note: `${shownPlace(inner)} is a prompt in the other program; set its value with toolplane secret set ${secret}`,
     };
   }
   if (inner === 'userHome') return { put: '${HOME}' };
@@ -73,7 +73,7 @@ function editorVariable(
   }
   // A variable in Toolplane's syntax: people copy entries between programs.
   if (isVariableName(inner) && !EDITORS_OWN.test(inner)) return {};
-  return { note: `${shownPlace(inner)} has no equivalent here: replace it by its value` };
+  return { note: `${shownPlace(inner)} has no equivalent in Toolplane; replace it by its value` };
 }
 
 const EDITORS_OWN = /^(workspace|file|selected|relative|cwd|exec|default|line)/;
@@ -121,4 +121,4 @@ function rewrite(text: string, pattern: RegExp, env: ImportContext['env']): Rewr
 }
 
 const BRACE =
-  'a default in one of its strings contains a brace, which has another meaning here; replace the variable by its value';
+  'a default in a string of the entry contains a brace, which has another meaning in Toolplane; replace the variable by its value';

@@ -108,24 +108,27 @@ function allowance({ key, label, rows }: List, judged: PolicySubject): PolicyDec
   if (named.length === 0) return forbidden();
   const placed = named.filter((row) => row.by !== 'serverCommand' || matchDirectory(row, judged) !== 'no');
   if (placed.length === 0)
-    return forbidden(' (its "cwd" may change what its command runs; list it in "cwd" of the row)');
+    return forbidden(
+      ' (the "cwd" of the entry may change what its command runs; add the directory as "cwd" to the row)',
+    );
   const variables = placed.map((row) =>
     row.by === 'serverCommand' ? unlistedVariable(judged.entry, row.env) : undefined,
   );
   const fitting = placed.filter((_, at) => variables[at] === undefined);
   if (fitting.length === 0)
     return forbidden(
-      ` (its "env" sets ${variables[0]}, which may change what its command runs; list it in "env" of the row)`,
+      ` (the entry sets ${variables[0]}, which may change what its command runs; add the variable to "env" of the row)`,
     );
   if (own.length > 0 && setsHostHeader(judged.entry))
-    return forbidden(' (its "headers" set Host, which may lead to another server)');
+    return forbidden(' (the "headers" of the entry set Host, which may route requests to another server)');
   const matches = fitting.map((row) =>
     row.by === 'serverCommand'
       ? allMatch([matchAllowed(row, judged), matchDirectory(row, judged)])
       : matchAllowed(row, judged),
   );
   const helped = helperAllowance(rows, judged);
-  if (helped === 'no') return forbidden(' (its "headersHelper" is a command that is not listed)');
+  if (helped === 'no')
+    return forbidden(' (the "headersHelper" of the entry is a command that is not listed)');
   return { kind: matches.includes('yes') && helped === 'yes' ? 'allowed' : 'undecided' };
 }
 
@@ -160,7 +163,7 @@ function readList(source: SettingsSource, key: List['key']): List | undefined {
 }
 
 const UNTIL_FIXED = 'no server may be used until this is fixed';
-const ONLY_ROOT = 'allows only the path /; end it with /* for all paths';
+const ONLY_ROOT = 'allows only the path /; end the pattern with /* to allow all paths';
 
 /** The managed part of a configuration. */
 type Rule = { readonly policy: Pick<Policy, 'key'>; readonly sources: readonly Source[] };

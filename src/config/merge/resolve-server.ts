@@ -175,7 +175,7 @@ const FROM_OTHERS: ReadonlySet<Scope> = new Set(['project', 'plugin', 'connector
 /** Entries that no local user has reviewed. */
 const FROM_THE_NETWORK: ReadonlySet<Scope> = new Set(['connector']);
 
-const IN_YOUR_SETTINGS = 'set it in "serverSettings" of your own settings';
+const IN_YOUR_SETTINGS = 'in "serverSettings" of your own settings';
 const isTrue = (value: unknown) => value === true;
 const isAnything = () => true;
 
@@ -184,13 +184,13 @@ const CLAIMS: readonly Claim[] = [
     member: 'trust',
     scopes: FROM_OTHERS,
     isClaimed: isTrue,
-    action: () => `set "trust"; if you trust it, ${IN_YOUR_SETTINGS}`,
+    action: () => `set "trust"; if you trust the server, set "trust" ${IN_YOUR_SETTINGS}`,
   },
   {
     member: 'required',
     scopes: FROM_OTHERS,
     isClaimed: isTrue,
-    action: () => `set "required"; if it should be, ${IN_YOUR_SETTINGS}`,
+    action: () => `set "required"; if the server is required, set "required" ${IN_YOUR_SETTINGS}`,
   },
   {
     member: 'tools',
@@ -204,7 +204,7 @@ const CLAIMS: readonly Claim[] = [
     member: 'connectTimeoutMs',
     scopes: FROM_THE_NETWORK,
     isClaimed: isAnything,
-    action: () => `set its own connect timeout; if you need one, ${IN_YOUR_SETTINGS}`,
+    action: () => `set its own connect timeout; if you need one, set "connectTimeoutMs" ${IN_YOUR_SETTINGS}`,
   },
   {
     member: 'maxFrameBytes',
@@ -234,11 +234,11 @@ export function relativePath(scope: Scope, entry: ExternalServerEntry): Relative
   const { command, args = [], cwd } = entry;
   if (cwd !== undefined) {
     if (isFixed(cwd)) return undefined;
-    const message = `relative to the directory of this file, not to the project; write an absolute path or ${PROJECT}`;
+    const message = `the path is relative to the directory of this file, not to the project; write an absolute path or ${PROJECT}`;
     return { where: ['cwd'], message };
   }
   const instead = scope === 'plugin' ? '${TOOLPLANE_PLUGIN_ROOT}' : PROJECT;
-  const message = `relative to the server's own directory, because a server of scope ${scope} does not run in the project; write an absolute path or ${instead}, or set "cwd"`;
+  const message = `the path is relative to the server's own directory, because a server of scope ${scope} does not run in the project; write an absolute path or ${instead}, or set "cwd"`;
   if (/[\\/]/.test(command) && !isFixed(command)) return { where: ['command'], message };
   const at = args.findIndex((arg, index) => DOTTED.test(arg) || isScript(command, args, index));
   return at < 0 ? undefined : { where: ['args', at], message };

@@ -81,28 +81,28 @@ function readSecretFile(
     return { fault: `not valid JSON; ${FIX_BY_HAND}` };
   }
   if (!isRecord(value) || typeof value.version !== 'number')
-    return { fault: `has no "version"; ${FIX_BY_HAND}` };
+    return { fault: `the file has no "version"; ${FIX_BY_HAND}` };
   if (value.version > VERSION) {
     return { fault: `version ${value.version} is newer than this Toolplane supports; update Toolplane` };
   }
   const { secrets } = value;
   if (value.version !== VERSION || !isRecord(secrets) || Array.isArray(secrets)) {
-    return { fault: `has no "secrets" of version ${VERSION}; ${FIX_BY_HAND}` };
+    return { fault: `the file has no "secrets" object of version ${VERSION}; ${FIX_BY_HAND}` };
   }
   const entries = Object.entries(secrets);
   const odd = entries.find(([name, it]) => !isSecretName(name) || validateSecret(it) !== undefined);
-  if (odd) return { fault: `contains an invalid secret; ${FIX_BY_HAND}` };
+  if (odd) return { fault: `the file contains an invalid secret; ${FIX_BY_HAND}` };
   return { secrets: new Map(entries as [string, string][]) };
 }
 
-const FIX_BY_HAND = 'fix it by hand, or remove it and set the secrets again';
+const FIX_BY_HAND = 'fix the file by hand, or remove it and set the secrets again';
 
 /** Why a value cannot be stored; undefined if it can. */
 function validateSecret(value: unknown): string | undefined {
-  if (typeof value !== 'string' || value === '') return 'is empty';
-  if (value.includes('\0')) return 'contains a NUL character';
-  if (!value.isWellFormed()) return 'not valid Unicode';
-  if (Buffer.byteLength(value) > MAX_SECRET_BYTES) return `is longer than ${MAX_SECRET_BYTES / 1024} KiB`;
+  if (typeof value !== 'string' || value === '') return 'it is empty';
+  if (value.includes('\0')) return 'it contains a NUL character';
+  if (!value.isWellFormed()) return 'it is not valid Unicode';
+  if (Buffer.byteLength(value) > MAX_SECRET_BYTES) return `it is longer than ${MAX_SECRET_BYTES / 1024} KiB`;
   return undefined;
 }
 
@@ -118,7 +118,7 @@ function readPrivateFile(path: string): { readonly text: string | undefined } | 
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     if (code === 'ENOENT') return { text: undefined };
-    if (code === 'ELOOP') return { fault: 'must not be a symbolic link' };
+    if (code === 'ELOOP') return { fault: 'the file must not be a symbolic link' };
     return { fault: messageOf(cause) };
   }
   try {
@@ -137,8 +137,9 @@ function faultOf(stats: Stats, path: string): string | undefined {
   // Windows has no such owners and modes; there the user's directory protects the file.
   const me = process.getuid?.();
   if (me === undefined) return undefined;
-  if (stats.uid !== me) return `belongs to another user (${stats.uid}); remove it and set the secrets again`;
-  if ((stats.mode & 0o077) !== 0) return `other users can read it; run: chmod 600 ${shellQuote(path)}`;
+  if (stats.uid !== me)
+    return `the file belongs to another user (${stats.uid}); remove it and set the secrets again`;
+  if ((stats.mode & 0o077) !== 0) return `other users can read the file; run: chmod 600 ${shellQuote(path)}`;
   return undefined;
 }
 

@@ -11,7 +11,7 @@ import type { SettingDiagnostics } from './setting-keys.ts';
 export function readHookSettings(raw: unknown, faults: SettingDiagnostics): RegisteredHook[] {
   if (raw === undefined) return [];
   if (!isRecord(raw) || Array.isArray(raw)) {
-    faults.error(['hooks'], 'must be an object of lists');
+    faults.error(['hooks'], 'must be an object that maps event names to lists');
     return [];
   }
   return Object.entries(raw).flatMap(([name, groups]) => {
@@ -39,7 +39,10 @@ function readGroups(event: Event, groups: unknown, faults: SettingDiagnostics): 
       const fault = at < MAX_CHECKED_MATCHERS ? matcherFault(group.matcher ?? '') : undefined;
       if (fault !== undefined) {
         const why = `not a valid regular expression (RE2 syntax): ${fault}`;
-        faults.warning([...path, at, 'matcher'], `${why}; its hooks run for every ${event}`);
+        faults.warning(
+          [...path, at, 'matcher'],
+          `${why}; the hooks of this matcher run for every ${event} event`,
+        );
       }
       return readGroup(event, group, [...path, at, 'hooks'], faults);
     }

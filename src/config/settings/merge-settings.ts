@@ -116,7 +116,7 @@ function readPart(
   const choice = isFromElsewhere ? choices.ofSettings(source) : 'approved';
   const isBelow = source.scope === 'managed' && source !== ruling;
   const ineffective = isBelow ? allowingParts(settings) : [];
-  const message = `has no effect: beside ${ruling?.label} managed settings can only forbid more`;
+  const message = `has no effect: ${ruling?.label} takes precedence, and other managed settings can only add restrictions`;
   const warnings = ineffective.map((path): SettingDiagnostic => ({ level: 'warning', path, message }));
   return {
     source,

@@ -135,7 +135,7 @@ export async function fetchConnector(request: ConnectorRequest): Promise<Connect
         : new ProxyAgent({ uri: checkProxy('', proxy).href, requestTls: VERIFIED, proxyTls: VERIFIED });
     return await follow(request, agent, AbortSignal.any([request.signal, limit]));
   } catch (cause) {
-    if (limit.aborted) return failed('no response in time; retried at the next start');
+    if (limit.aborted) return failed('the request timed out; it is retried at the next start');
     return failed(faultOf(cause));
   } finally {
     await agent?.destroy();
@@ -170,7 +170,7 @@ async function follow(
     const next = new URL(location, url);
     if (next.origin !== url.origin)
       return failed(
-        'redirects to another host, which is not followed; if that is intended, configure that URL',
+        'a redirect to another host was not followed; if it is intended, configure the URL of that host',
       );
     url = next;
   }
@@ -200,7 +200,8 @@ async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Con
 }
 
 function statusFault(status: number): string {
-  if (status === 401 || status === 403) return `access denied (HTTP ${status}); check its "headers"`;
+  if (status === 401 || status === 403)
+    return `access denied (HTTP ${status}); check the "headers" of the connector`;
   return `unexpected response: HTTP ${status}`;
 }
 
@@ -208,7 +209,8 @@ function statusFault(status: number): string {
 function faultOf(cause: unknown): string {
   const { code } = cause as NodeJS.ErrnoException;
   if (code === 'UND_ERR_INVALID_ARG') return 'invalid "headers"; check their values for line breaks';
-  if (code === 'bad-config') return 'the proxy from the environment cannot be used';
+  if (code === 'bad-config')
+    return 'the proxy URL in the environment is invalid; check HTTPS_PROXY and HTTP_PROXY';
   if (typeof code !== 'string') return 'request failed';
   return NETWORK_ERRORS[code]?.fault ?? `connection failed (${code})`;
 }

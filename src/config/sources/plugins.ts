@@ -67,7 +67,7 @@ function readNamed(path: string, directory: string): Document {
     };
   const document = readDocument(path, { within: directory });
   if (document.state !== 'absent') return document;
-  return { state: 'unusable', fault: 'plugin.json names a file that does not exist' };
+  return { state: 'unusable', fault: 'plugin.json names a file that does not exist; check the path' };
 }
 
 function directoryFault(path: string): string | undefined {

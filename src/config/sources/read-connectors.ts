@@ -52,7 +52,8 @@ const isString = (value: unknown) => typeof value === 'string';
 /** A catalogue must be fetched over TLS, except from a loopback address. */
 function urlFault(url: unknown): string | undefined {
   if (typeof url !== 'string' || !URL.canParse(url)) return 'must be a full URL that starts with https://';
-  if (url.includes('${')) return 'variables are substituted in "headers" only; write the URL itself';
+  if (url.includes('${'))
+    return 'variables are substituted in "headers" only; write the URL without variables';
   const { protocol, hostname, username, password } = new URL(url);
   if (username !== '' || password !== '') return 'put credentials in "headers", not in the URL';
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return undefined;
@@ -79,20 +80,23 @@ export function validateConnectorEntry(entry: Readonly<Record<string, unknown>>)
   if (entry.command !== undefined)
     return {
       member: 'command',
-      message: 'a connector cannot name a command to run here; it can only provide http, sse and ws servers',
+      message: 'a connector cannot contain a local command; it can only provide http, sse and ws servers',
     };
   if (type !== undefined && !REMOTE.has(type))
     return { member: 'type', message: 'a connector can only provide http, sse and ws servers' };
   if (headersHelper !== undefined)
-    return { member: 'headersHelper', message: 'a connector cannot name a command to run here' };
+    return { member: 'headersHelper', message: 'a connector cannot contain a local command' };
   if (
     isRecord(tls) &&
     PEM.some((part) => tls[part] !== undefined && !String(tls[part]).includes('-----BEGIN '))
   )
-    return { member: 'tls', message: 'a connector cannot name files of this machine; inline PEM is allowed' };
+    return { member: 'tls', message: 'a connector cannot refer to local files; use inline PEM instead' };
   const member = Object.keys(entry).find((name) => name.includes('${') || hasVariable(entry[name]));
   if (member === undefined) return undefined;
-  return { member, message: 'entries of a connector are taken literally, so "${" is not allowed' };
+  return {
+    member,
+    message: 'variables are not substituted in entries of a connector, so "${" is not allowed',
+  };
 }
 
 const REMOTE: ReadonlySet<unknown> = new Set(['http', 'sse', 'ws']);

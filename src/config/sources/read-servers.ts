@@ -135,7 +135,7 @@ export function serversObject(value: Readonly<Record<string, unknown>>, kind: Se
     const { $schema: _, ...servers } = value;
     return { kind: 'found', path: [], servers };
   }
-  return faulty([], 'servers are not wrapped; write { "mcpServers": { … } } around them');
+  return faulty([], 'the servers are not inside "mcpServers"; write { "mcpServers": { … } } around them');
 }
 
 const NONE: ServersObject = { kind: 'found', path: ['mcpServers'], servers: {} };

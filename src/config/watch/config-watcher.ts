@@ -51,7 +51,9 @@ export class ConfigWatcher implements Disposable {
     this.#work = this.#work
       .then(() => this.#read())
       // After an error the next change is applied all the same.
-      .catch((cause) => this.#note(`saved changes were not fully applied: ${messageOf(cause)}`));
+      .catch((cause) =>
+        this.#note(`changes of the configuration were not fully applied: ${messageOf(cause)}`),
+      );
     return this.#work;
   }
 

@@ -18,7 +18,7 @@ export function editOptionsFor(context: ConfigContext, path: string): EditOption
   if (isUserFile(home, path)) return { ...own, locks, mode: 0o600, directoryMode: 0o700 };
   const { within } = findConfigPaths(context);
   if (leadsHome(path, home, within)) {
-    const why = `a symbolic link leads from it into ${home}, which does not belong to the project; remove the link`;
+    const why = `a symbolic link in its path points into ${home}, which does not belong to the project; remove the link`;
     throw new HostError('bad-config', '', `${path} was not changed: ${why}`);
   }
   const place = { directoryMode: 0o755, locks, within };

@@ -30,7 +30,7 @@ export function pathOfScope(context: ConfigContext, scope: WritableScope): strin
   if (scope === 'user') return places.user;
   const path = places[scope].findLast((it) => existsSync(it)) ?? places[scope][0];
   if (path !== undefined) return path;
-  const fault = `${context.cwd} is not a project: its .toolplane is your own directory; use --scope user, or another directory`;
+  const fault = `${context.cwd} cannot be used as a project: its .toolplane directory contains your user settings; use --scope user, or another directory`;
   throw new HostError('bad-config', '', fault);
 }
 

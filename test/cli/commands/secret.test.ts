@@ -103,7 +103,7 @@ describe('secret', () => {
       expect(await run(place, args, 'x')).toEqual({
         code: 1,
         stdout: '',
-        stderr: `toolplane: cannot use the secrets in ${fileOf(place)}: other users can read it; run: chmod 600 ${fileOf(place)}\n`,
+        stderr: `toolplane: cannot use the secrets in ${fileOf(place)}: other users can read the file; run: chmod 600 ${fileOf(place)}\n`,
       });
     }
     expect(keptIn(place).secrets).toEqual({ a: SECRET });

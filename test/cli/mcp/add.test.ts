@@ -42,7 +42,7 @@ describe('add', () => {
     const place = mcpPlace();
     const { stderr } = await place.mcp('add', '-s', 'user', 'fs', '--', 'npx', '-y', 'server-fs', '.');
     expect(stderr).toBe(
-      'toolplane: args[2]: relative to the server\'s own directory, because a server of scope user does not run in the project; write an absolute path or ${TOOLPLANE_PROJECT_DIR}, or set "cwd"\n',
+      'toolplane: args[2]: the path is relative to the server\'s own directory, because a server of scope user does not run in the project; write an absolute path or ${TOOLPLANE_PROJECT_DIR}, or set "cwd"\n',
     );
     await place.mcp('add', '-s', 'user', '--cwd', 'tools', 'here', '--', 'node', 'server.js');
     await place.mcp('add', '-s', 'local', '--cwd', 'tools', 'near', '--', 'node', 'server.js');
@@ -125,7 +125,7 @@ describe('add', () => {
     const refused = await place.mcp('add', 'x', 'new', '-s', 'project', '--json');
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(
-      /\.mcp\.json:3:\d+ already has a server "x" \(stdio: old --token \[hidden\]\); --force replaces it/,
+      /\.mcp\.json:3:\d+ already has a server "x" \(stdio: old --token \[hidden\]\); use --force to replace it/,
     );
     expect(JSON.parse(refused.stdout)).toMatchObject({
       error: { message: expect.stringContaining('--force') },
@@ -145,12 +145,14 @@ describe('add', () => {
     const place = mcpPlace();
     const shared = await place.mcp('add', '-s', 'project', 'gh', '-e', `GH_TOKEN=${SECRET}`, '--', 'run');
     expect(shared.code).toBe(2);
-    expect(shared.stderr).toContain('is shared, so nothing was written; use --force to write it');
+    expect(shared.stderr).toContain(
+      'nothing was written, because the project file is shared; use --force to write the secret anyway',
+    );
     expect(place.json(projectFile(place))).toBeUndefined();
     const own = await place.mcp('add', 'gh', '-e', `GH_TOKEN=${SECRET}`, '--', 'run');
     expect(own.code).toBe(0);
     expect(own.stderr).toBe(
-      'toolplane: env.GH_TOKEN looks like a secret; to keep it out of the file: toolplane secret set GH_TOKEN, and use ${secret:GH_TOKEN}\n',
+      'toolplane: env.GH_TOKEN looks like a secret; to keep it out of the file, run toolplane secret set GH_TOKEN and write ${secret:GH_TOKEN} instead\n',
     );
     expect(place.json(localFile(place))).toMatchObject({ mcpServers: { gh: { env: { GH_TOKEN: SECRET } } } });
     const forced = await place.mcp(
@@ -182,7 +184,7 @@ describe('add', () => {
     [
       'trust in a file that is shared',
       ['x', 'y', '-s', 'project', '--trust'],
-      /a shared file cannot request trust/,
+      /"trust" is not allowed in a shared file/,
     ],
   ])('%s is a usage error with exit code 2, and nothing is written', async (_, args, message) => {
     const place = mcpPlace();
@@ -253,7 +255,7 @@ describe('secret advice', () => {
   ])('%s with a secret gets advice', (_, entry, where, name) => {
     const advice = secretAdvice('my-hub', entry as Record<string, unknown>);
     expect(advice).toEqual([
-      `${where} looks like a secret; to keep it out of the file: toolplane secret set ${name}, and use \${secret:${name}}`,
+      `${where} looks like a secret; to keep it out of the file, run toolplane secret set ${name} and write \${secret:${name}} instead`,
     ]);
     expect(advice.join()).not.toContain(SECRET);
   });
@@ -279,9 +281,9 @@ describe('usable name', () => {
     ['a\u001b[31m', /control characters/],
     ['a\nb', /control characters/],
     [' a', /start or end with white space/],
-    ['-x', /does not start with "-"; write flags and the name before --/],
-    ['KEY=hunter2', /^"KEY=…" is not a name; give variables with -e/],
-    ['https://a.test/mcp', /the name comes before the URL/],
+    ['-x', /must not start with "-"; write the flags and the name before --/],
+    ['KEY=hunter2', /^"KEY=…" is not a server name; set environment variables with -e/],
+    ['https://a.test/mcp', /the name of the server is missing; write it before the URL/],
     ['x'.repeat(201), /at most/],
   ])('%j is not a valid name', (name, fault) => {
     expect(faultOfName(name)).toMatch(fault);

@@ -62,12 +62,17 @@ describe('given entry', () => {
       'a variable as a command',
       'B=hunter2',
       { args: ['node'] },
-      /^"B=…" looks like a variable: give it with -e/,
+      /^"B=…" looks like an environment variable; set it with -e/,
     ],
-    ['a header for a command', 'npx', { headers: ['A: b'] }, /-H is for URLs/],
-    ['a variable for an address', 'https://a.test', { env: ['A=b'] }, /-e is for commands/],
-    ['an argument for an address', 'https://a.test', { args: ['x'] }, /has no arguments/],
-    ['a directory for an address', 'https://a.test', { cwd: '/x' }, /--cwd is for commands/],
+    ['a header for a command', 'npx', { headers: ['A: b'] }, /-H sets headers of a URL/],
+    [
+      'a variable for an address',
+      'https://a.test',
+      { env: ['A=b'] },
+      /-e sets environment variables of a command/,
+    ],
+    ['an argument for an address', 'https://a.test', { args: ['x'] }, /a URL cannot have arguments/],
+    ['a directory for an address', 'https://a.test', { cwd: '/x' }, /--cwd applies only to commands/],
     ['no KEY=value', 'npx', { env: ['hunter2'] }, /^-e needs KEY=value$/],
     ['no KEY=value but a part', 'npx', { env: ['KEY:hunter2'] }, /^-e "KEY…" is not KEY=value$/],
     ['nothing for a header', 'https://a.test', { headers: ['hunter2'] }, /^-H needs "Name: value"$/],
@@ -104,7 +109,7 @@ describe('given entry', () => {
       kind: 'entry',
       entry: { type: 'stdio', command: 'npx -y hunter2' },
       notes: [
-        'the command contains spaces and is not split; if npx is followed by arguments, write: add it again with --force, without the quotes: -- npx …',
+        'the command contains spaces and is not split into arguments; if the words after npx are arguments, add the server again with --force and without the quotes: -- npx …',
       ],
     });
   });
@@ -143,7 +148,7 @@ describe('read json', () => {
     [
       'a command that begins with a variable',
       '{"command": "KEY=hunter2 npx"}',
-      { notes: ['the command starts with the variable KEY; set it in "env"'] },
+      { notes: ['the command starts with the environment variable KEY; set it in "env"'] },
     ],
     [
       'a whole file of the same name',
@@ -171,11 +176,11 @@ describe('read json', () => {
     ['neither', '{}', /neither/],
     ['an address by another name', '{"httpUrl": "https://a.test"}', /neither; "httpUrl" is "url" here/],
     ['one more', '{"serverUrl": "https://a.test"}', /neither; "serverUrl" is "url" here/],
-    ['a map', '{"y": {"command": "npx"}}', /give only the value of the name/],
+    ['a map', '{"y": {"command": "npx"}}', /pass only the entry, without the name of the server/],
     [
       'two servers',
       '{"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}}',
-      /it has 2 servers; give the entry of one/,
+      /"mcpServers" has 2 servers; pass the entry of one server/,
     ],
     ['no server', '{"mcpServers": {}}', /is empty/],
   ])('rejects %s', (_, text, message) => {

@@ -111,7 +111,7 @@ describe('list', () => {
       code: 0,
       stdout: expect.stringMatching(/^· corp {2}managed .* ready\n$/),
       stderr:
-        'toolplane: 1 server of another scope is ignored: the managed file of this machine allows no others\n',
+        'toolplane: 1 server of another scope is ignored: the managed file of this machine allows only its own servers\n',
     });
     expect(get).toMatchObject({
       code: 1,
@@ -291,12 +291,12 @@ describe('list pieces', () => {
     [
       'the managed file has no servers',
       ['read'],
-      /^No servers are active: only servers in \/m0 are allowed, and it lists none\./,
+      /^No servers are active: only servers in \/m0 are allowed, but that file contains no servers\./,
     ],
     [
       'the managed file cannot be read',
       ['absent', 'unusable'],
-      /^No servers are active: only servers in \/m1 are allowed, and it cannot be read\./,
+      /^No servers are active: only servers in \/m1 are allowed, but that file cannot be read\./,
     ],
   ])('the message for an empty list if %s', (_, states, text) => {
     const sources = states.map(

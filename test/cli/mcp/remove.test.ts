@@ -58,7 +58,7 @@ describe('remove', () => {
     ]);
     expect(bad).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('no server is named "bad" now'),
+      stdout: expect.stringContaining('no other entry has the name "bad"'),
     });
     expect(typo).toMatchObject({ code: 2, stderr: expect.stringContaining('unknown server "bda"') });
     expect(scope).toMatchObject({
@@ -67,13 +67,13 @@ describe('remove', () => {
     });
     expect(plugin).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/"p" cannot be removed here: it comes from plugin, /),
+      stderr: expect.stringMatching(/"p" cannot be removed with this command: it is defined in plugin, /),
     });
   });
 });
 
 test.each([
-  ['no entry has the name', undefined, 'no server is named "x" now'],
+  ['no entry has the name', undefined, 'no other entry has the name "x"'],
   ['another entry is active', { kind: 'ready' }, 'the entry in local, /a (stdio: run) is active'],
   [
     'a rejected entry has the name',

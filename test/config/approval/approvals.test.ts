@@ -376,13 +376,13 @@ test.each<[string, (path: string) => void, RegExp]>([
   [
     'a newer version',
     (path) => writeFileSync(path, '{"version":2}', { mode: 0o600 }),
-    /has version 2, but this Toolplane supports 1/,
+    /has version 2, but this Toolplane supports only version 1/,
   ],
   [
     'one bad choice',
     (path) =>
       writeFileSync(path, '{"version":1,"servers":[{"path":1}],"settings":[],"trusted":[]}', { mode: 0o600 }),
-    /"servers" cannot be read/,
+    /"servers" is not a valid list of decisions/,
   ],
   [
     'settings of which nobody knows what was said',
@@ -392,7 +392,7 @@ test.each<[string, (path: string) => void, RegExp]>([
         '{"version":1,"servers":[],"settings":[{"scope":"local","path":"/p","hash":"h"}],"trusted":[]}',
         { mode: 0o600 },
       ),
-    /"settings" cannot be read/,
+    /"settings" is not a valid list of decisions/,
   ],
   [
     'choices of an older kind, without scopes',
@@ -402,7 +402,7 @@ test.each<[string, (path: string) => void, RegExp]>([
         '{"version":1,"servers":[{"path":"/p","name":"n","hash":"h","choice":"approved"}],"settings":[],"trusted":[]}',
         { mode: 0o600 },
       ),
-    /"servers" cannot be read; fix it, or remove it and approve again/,
+    /"servers" is not a valid list of decisions; fix the file, or remove it and approve the entries again/,
   ],
   ['loose modes', (path) => writeFileSync(path, VALID, { mode: 0o644 }), /run chmod 600 \//],
   ['a directory', (path) => mkdirSync(path, { mode: 0o700 }), /not a regular file|EISDIR/],

@@ -144,7 +144,7 @@ test.each<[string, ServerEntry, string]>([
   [
     'a url that is none',
     { type: 'http', url: '${TOKEN}' },
-    'needs "url", a full URL, after its variables are substituted',
+    'needs "url", a full URL (after variable substitution)',
   ],
   [
     'a header that can be none',

@@ -193,11 +193,7 @@ describe('expand entry', () => {
   });
 
   test.each<[string, ExternalServerEntry, string]>([
-    [
-      'a url that is none',
-      { url: '${TOKEN}/mcp' },
-      'needs "url", a full URL, after its variables are substituted',
-    ],
+    ['a url that is none', { url: '${TOKEN}/mcp' }, 'needs "url", a full URL (after variable substitution)'],
     ['a url of another kind', { type: 'ws', url: 'https://${HOST}' }, 'starts with ws:// or wss://'],
     ['a command that is empty', { command: '${EMPTY}' }, 'needs "command", a non-empty string'],
     ['a cwd that is empty', { command: 'x', cwd: '${EMPTY}' }, '"cwd" must be a non-empty string'],

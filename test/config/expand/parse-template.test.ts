@@ -39,7 +39,7 @@ test.each<[string, number, string]>([
   ['${secret:}', 1, 'write ${secret:name}'],
   ['${secret:a/b}', 1, 'write ${secret:name}'],
   ['${secret:a:-b}', 1, 'write ${secret:name}'],
-  ['${env:HOME}', 1, 'without "env:"'],
+  ['${env:HOME}', 1, 'in the syntax of other programs, ${env:VAR}; write ${VAR}'],
   ['x ${A:-${}}', 8, 'an invalid "${"; write ${VAR}'],
 ])('refuses %j at character %i', (given, at, fault) => {
   expect(parseTemplate(given)).toEqual({ kind: 'faulty', at, fault: expect.stringContaining(fault) });

@@ -116,7 +116,7 @@ describe('working directory of a server', () => {
     mkdirSync(join(place.userHome, '.git'));
     const inside = new RunningConfiguration(await readConfiguration(place.world({}, place.userHome)));
     expect(() => inside.expand('mine', inside.servers.mine as ServerEntry)).toThrow(
-      /cannot create its working directory .*servers\/mine \(\w+\); set "cwd" in its entry/,
+      /cannot create the working directory .*servers\/mine of the server \(\w+\); set "cwd" in its entry/,
     );
   });
 });
@@ -265,7 +265,7 @@ test('warns about relative paths of servers that do not run in the project', asy
     'warning mcpServers.script.args[1]',
   ]);
   expect(faults[2]?.message).toBe(
-    'relative to the server\'s own directory, because a server of scope user does not run in the project; write an absolute path or ${TOOLPLANE_PROJECT_DIR}, or set "cwd"',
+    'the path is relative to the server\'s own directory, because a server of scope user does not run in the project; write an absolute path or ${TOOLPLANE_PROJECT_DIR}, or set "cwd"',
   );
 });
 
@@ -282,7 +282,7 @@ test('applies the policy to inherited variables of settings, unless the administ
     const running = new RunningConfiguration(await readConfiguration(place.world()));
     return running.expand('mine', running.servers.mine as ServerEntry);
   };
-  await expect(expanded()).rejects.toThrow(/its "env" sets PATH/);
+  await expect(expanded()).rejects.toThrow(/the entry sets PATH/);
   place.write(managed, { allowedMcpServers: rows, env: { PATH: '/evil' } });
   expect((await expanded()).entry).toEqual(TELLING);
 });

@@ -53,7 +53,9 @@ test('names the deny rule with its file and line, and the rules it overrides', a
     { effect: 'ask', rule: 'mcp__x', part: 'overridden', at: { scope: 'user' } },
   ]);
   expect(told.next).toEqual([
-    expect.stringMatching(/^ask your administrator: .*managed-settings\.json:4:\d+$/),
+    expect.stringMatching(
+      /^ask your administrator to change the rule at .*managed-settings\.json:4:\d+, because no other rule overrides it$/,
+    ),
   ]);
 });
 
@@ -76,7 +78,7 @@ test.each([
   const claims = { isBuiltIn: true, isAsked: true, annotations: { readOnlyHint: name === 'Read' } };
   const told = explainPermission(configuration, name, claims);
   expect([told.decision, told.rules[0]?.part]).toEqual([decision, part]);
-  const step = `some rules depend on its arguments: toolplane explain permission '${name}(<`;
+  const step = `some rules depend on the arguments of the call: toolplane explain permission '${name}(<`;
   expect(told.next.some((it) => it.startsWith(step))).toBe(part === 'other arguments');
 });
 
@@ -197,7 +199,9 @@ test('without contacting the server, annotations are unknown and the next step c
   expect(told.answer).toBe(
     'mcp__x__echo requires approval: no rule allows it, and its annotations are unknown, since its server was not contacted.',
   );
-  expect(told.next).toContain('to get its annotations from the server: toolplane explain tool mcp__x__echo');
+  expect(told.next).toContain(
+    'to read the annotations of the tool from its server: toolplane explain tool mcp__x__echo',
+  );
   const pattern = explainPermission(configuration, 'mcp__x__*');
   expect(pattern.next).toContain('to see the matching tools: toolplane tools -s x');
   const asked = explainPermission(configuration, 'mcp__x__echo', { isAsked: true });
@@ -365,13 +369,13 @@ test.each([
   const [configuration] = await configured({ mcpServers: { x: node(entry) }, ...settings });
   const told = explainTool(configuration, 'mcp__x__read', { live, status: connected });
   expect(told).toMatchObject({ status: 'unusable', offered: { is: false } });
-  expect(told.offered.says).toMatch(new RegExp(`^"${member}" at .*settings\\.json:\\d+:\\d+ excludes it$`));
+  expect(told.offered.says).toMatch(new RegExp(`^excluded by "${member}" at .*settings\\.json:\\d+:\\d+$`));
 });
 
 test.each([
-  ['mcp__x__nope', 'unknown', 'its server does not list it'],
+  ['mcp__x__nope', 'unknown', 'the server does not list the tool'],
   ['nope', 'unknown', 'no server of that name is configured'],
-  ['Bash', 'usable', 'it is a built-in tool'],
+  ['Bash', 'usable', 'built-in tool'],
 ])('%s: %s', async (name, status, says) => {
   const [configuration] = await configured({ mcpServers: { x: node() } });
   expect(explainTool(configuration, name, { live, status: connected })).toMatchObject({
@@ -397,8 +401,8 @@ test.each([
   expect(told).toMatchObject({
     status: 'unusable',
     server: 'x',
-    offered: { is: false, says: `its server lists it, but ${fault}` },
-    next: [expect.stringContaining('report this to the server’s author')],
+    offered: { is: false, says: `the server lists the tool, but the definition is invalid: ${fault}` },
+    next: [expect.stringContaining('report the invalid tool definition to the server’s author')],
   });
   expect(told.answer).toContain(fault);
 });
@@ -409,7 +413,7 @@ test('reports that the list was not read to its end', async () => {
   const told = explainTool(configuration, 'mcp__x__far', { live: { ...live, dropped }, status: connected });
   expect(told).toMatchObject({ status: 'unknown', offered: { is: false } });
   expect(told.offered.says).toBe(
-    'its server does not list it in the part that was read: its list of tools has more than 20000 entries',
+    'the server does not list the tool in the part of the list that was read: its list of tools has more than 20000 entries',
   );
 });
 
@@ -423,7 +427,7 @@ test.each([
   const told = explainTool(configuration, name, { live, status: connected });
   expect(told).toMatchObject({ status, offered: { is: false } });
   if (status === 'unknown') return;
-  expect(told.offered.says).toBe(`deny rule "${rule}" removes it`);
+  expect(told.offered.says).toBe(`removed by deny rule "${rule}"`);
   expect(told.answer).toContain('settings.json');
 });
 

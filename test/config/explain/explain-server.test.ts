@@ -47,7 +47,7 @@ test('lists every source by precedence, the active entry, and why the others are
   ]);
   expect(told.entry).toEqual(node('local.js'));
   expect(told.next).toContain(
-    'to use the one in .mcp.json:3:5 instead: toolplane mcp remove x --scope local',
+    'to use the entry in .mcp.json:3:5 instead: toolplane mcp remove x --scope local',
   );
 });
 
@@ -55,7 +55,7 @@ test('an entry that is not approved does not shadow others, and the next step ap
   const place = three();
   const told = explainServer(await readConfiguration(place.world()), 'x');
   expect(told).toMatchObject({ status: 'usable', winner: { scope: 'user' } });
-  expect(told.answer).toContain('is pending your approval');
+  expect(told.answer).toContain('are pending your approval');
   expect(told.next.some((step) => step.endsWith('toolplane mcp approve x'))).toBe(true);
 });
 
@@ -113,11 +113,11 @@ test('names a missing variable and its place, and shows no values', async () => 
   ]);
   expect(told).toMatchObject({ status: 'unusable', verdict: 'ready' });
   expect(told.next).toEqual([
-    'set it in this shell: export API_TOKEN=…',
+    'set the variable in this shell: export API_TOKEN=…',
     expect.stringContaining('toolplane secret set API_TOKEN, and write "${secret:API_TOKEN}" in headers.A'),
-    'set it in this shell: export REGION=…',
-    expect.stringContaining('or give it a default: "${REGION:-…}" in headers.C'),
-    'set it: toolplane secret set s',
+    'set the variable in this shell: export REGION=…',
+    expect.stringContaining('or write a default: "${REGION:-…}" in headers.C'),
+    'set the secret: toolplane secret set s',
   ]);
   expect(JSON.stringify(told)).not.toContain('very-secret');
 });
@@ -137,7 +137,7 @@ test('reports a resolved entry that policy forbids, before connecting', async ()
 });
 
 test.each([
-  ['broken', { mcpServers: { x: { command: 7 } } }, 'fix it at '],
+  ['broken', { mcpServers: { x: { command: 7 } } }, 'fix the entry at '],
   [
     'disabled',
     { mcpServers: { x: { ...node('a.js'), enabled: false } } },
@@ -172,7 +172,7 @@ test('an unknown name gets a suggestion, and unreadable files are listed', async
   expect(other.sources.find(({ label }) => label === '.mcp.json')).toMatchObject({
     state: 'unusable',
     line: 1,
-    says: 'cannot be read, so it is ignored',
+    says: 'cannot be read and is ignored',
   });
 });
 
@@ -238,11 +238,11 @@ test.each([
 test.each([
   [
     true,
-    'add "env": { "A_KEY": "${A_KEY}" } at ~/.toolplane/settings.json:3:5, which is -e A_KEY=\'${A_KEY}\' of toolplane mcp add',
+    'add "env": { "A_KEY": "${A_KEY}" } at ~/.toolplane/settings.json:3:5 (the same as -e A_KEY=\'${A_KEY}\' of toolplane mcp add)',
   ],
   [
     false,
-    'add "env": { "A_KEY": "…" } at ~/.toolplane/settings.json:3:5, which is -e A_KEY=… of toolplane mcp add',
+    'add "env": { "A_KEY": "…" } at ~/.toolplane/settings.json:3:5 (the same as -e A_KEY=… of toolplane mcp add)',
   ],
 ])('the next step for a missing environment variable is the edit, withheld: %s', async (isWithheld, step) => {
   const place = configPlace();
@@ -275,7 +275,7 @@ test('names the allow list that contains the server', async () => {
   const configuration = await readConfiguration(place.world());
   expect(explainServer(configuration, 'x').policy).toEqual({
     allows: true,
-    says: `allowedMcpServers of ${path} lists it`,
+    says: `allowed by allowedMcpServers of ${path}`,
   });
   expect(explainServer(configuration, 'y').policy).toEqual({
     allows: false,

@@ -33,7 +33,7 @@ describe('limitDiagnostics', () => {
         scope: 'project',
         label: '.mcp.json',
         key: '…',
-        message: 'and 12 more; fix these first',
+        message: 'and 12 more problems; fix these first',
       },
     ]);
   });

@@ -84,12 +84,12 @@ test.each<[string, string, EditOptions, string]>([
     {},
     ':2:2 was not changed: unterminated string; a double quote is missing; fix it first',
   ],
-  ['a list', '[]', {}, ':1:1 was not changed: must hold one object, { … }; fix it first'],
+  ['a list', '[]', {}, ':1:1 was not changed: must contain one JSON object, { … }; fix it first'],
   [
     'of a newer version',
     '{"version": 2}',
     { version: 1 },
-    ' was not changed: has version 2, but this toolplane supports versions up to 1; update toolplane',
+    ' was not changed: has version 2, but this Toolplane supports versions up to 1; update Toolplane',
   ],
   [
     'of no version',
@@ -133,7 +133,9 @@ test('writes nothing through a link that leads out of the directory', () => {
   mkdirSync(join(userHome, 'theirs'));
   symlinkSync(join(userHome, 'theirs'), join(project, '.toolplane'));
   const path = join(project, '.toolplane', 'deep', 'settings.json');
-  expect(() => editDocument(path, ADD, { within: project })).toThrow('leads out of');
+  expect(() => editDocument(path, ADD, { within: project })).toThrow(
+    'is a symbolic link to a path outside of',
+  );
   expect(readdirSync(join(userHome, 'theirs'))).toEqual([]);
 });
 
@@ -166,7 +168,7 @@ test('keeps a concurrent write of a program without a lock', () => {
       writeFileSync(path, `{"theirs": ${times++}}`);
       return [{ path: ['more'], value: 1 }];
     }),
-  ).toThrow('another program keeps writing to it; try again');
+  ).toThrow('another program keeps writing to the file; try again');
 });
 
 test('keeps a concurrent write during the replacement', () => {

@@ -131,7 +131,7 @@ test.each<[string, string, Edit, string]>([
   ['a list on the way', '{"a": []}', set(['a', 'b'], 1), '"a" is not an object'],
   ['an object where a list is meant', '{"a": 1}', set(['a', 0], 1), '"a" is not a list'],
   ['a list as a whole', '[]', set(['a'], 1), 'the document is not an object'],
-  ['no object in the end', '{"a": 1}', set([], 1), 'must hold one object'],
+  ['no object in the end', '{"a": 1}', set([], 1), 'the file must contain one JSON object'],
 ])('rejects %s', (_, before, edit, message) => {
   expect(() => editText(before, [edit])).toThrow(message);
 });

@@ -36,8 +36,8 @@ describe('readDocument', () => {
 
   test.each([
     ['broken', '{"a": 1,\n "b"}', 'missing colon', { line: 2, column: 5 }],
-    ['a list', ' []', 'must hold one object, { … }', { line: 1, column: 2 }],
-    ['a text', '"sk-hidden"', 'must hold one object, { … }', { line: 1, column: 1 }],
+    ['a list', ' []', 'must contain one JSON object, { … }', { line: 1, column: 2 }],
+    ['a text', '"sk-hidden"', 'must contain one JSON object, { … }', { line: 1, column: 1 }],
     ['no UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 'not valid UTF-8', undefined],
     ['UTF-16', Buffer.from('\uFEFF{}', 'utf16le'), 'not valid UTF-8', undefined],
   ])('reports a file that is %s', async (_, content, fault, position) => {
@@ -124,7 +124,7 @@ describe('readDocument', () => {
       const document = readDocument(path, within === undefined ? {} : { within });
       return document.state === 'unusable' ? document.fault : document.state;
     };
-    const leadsOut = `is a symbolic link that leads out of ${project}; such links are not followed`;
+    const leadsOut = `is a symbolic link to a path outside of ${project}; such links are not followed`;
     expect(await read(out)).toBe('read');
     expect(await read(out, project)).toBe(leadsOut);
     expect(await read(join(project, 'linked', 'outside.json'), project)).toBe(leadsOut);
@@ -146,7 +146,7 @@ describe('readDocument', () => {
     expect(readDocument(file('{"old": 1}'), { version: 2 })).toMatchObject({ value: { old: 1 } });
     expect(readDocument(file('{\n"version": 3}'), { version: 2 })).toMatchObject({
       state: 'unusable',
-      fault: 'has version 3, but this toolplane supports versions up to 2; update toolplane',
+      fault: 'has version 3, but this Toolplane supports versions up to 2; update Toolplane',
       position: { line: 2, column: 1 },
     });
   });
@@ -190,7 +190,7 @@ describe('readDocument', () => {
 
 describe('findVersionFault', () => {
   test.each([
-    [4, 'has version 4, but this toolplane supports versions up to 3; update toolplane'],
+    [4, 'has version 4, but this Toolplane supports versions up to 3; update Toolplane'],
     ['3', '"version" must be an integer from 1 to 3'],
     [0, '"version" must be an integer from 1 to 3'],
     [1.5, '"version" must be an integer from 1 to 3'],

@@ -88,7 +88,7 @@ describe('find foreign', () => {
     const found = await findServers(IMPORT_PROGRAMS, { ...world(), project });
     expect(found.flatMap(({ servers }) => servers.map((it) => it.name))).toEqual(['mine']);
     expect(found.flatMap(({ faults }) => faults.map(formatDiagnostic))).toEqual([
-      `${project}/.cursor/mcp.json: is a symbolic link that leads out of ${project}; such links are not followed`,
+      `${project}/.cursor/mcp.json: is a symbolic link to a path outside of ${project}; such links are not followed`,
       `${project}/.vscode/mcp.json: is larger than 1 MiB; the file is ignored`,
       `${project}/.zed/settings.json: not a regular file`,
     ]);
@@ -152,7 +152,7 @@ describe('read foreign', () => {
           'drive',
           'user',
           { type: 'sse', url: 'https://drive.example.com/sse' },
-          ['"oauth" is not imported: OAuth is not imported; sign in with toolplane'],
+          ['"oauth" is not imported: OAuth is not supported yet; set a token in "headers"'],
         ],
         ['db', 'project', { command: 'db-mcp', args: ['--dsn', '${DSN:-postgres://localhost/shop}'] }, []],
         ['old', 'project', { command: 'old-mcp' }, [], 'off'],
@@ -177,7 +177,7 @@ describe('read foreign', () => {
             command: '/usr/local/bin/weather-mcp',
             env: { WEATHER_KEY: 'wk-1234567890abcdef', UNITS: '$${metric}' },
           },
-          ['${metric} was plain text there and stays plain text: $${metric}'],
+          ['${metric} is plain text in the other program and is imported as plain text: $${metric}'],
         ],
       ],
       faults: [
@@ -205,9 +205,9 @@ describe('read foreign', () => {
             args: ['--home', '${HOME}', '--name', '${workspaceFolderBasename}'],
           },
           [
-            '"envFile" is not imported: copy its variables to "env"',
+            '"envFile" is not imported: copy the variables of that file to "env"',
             '${workspaceFolder} became /home/mia/shop',
-            '${workspaceFolderBasename} has no equivalent here: replace it by its value',
+            '${workspaceFolderBasename} has no equivalent in Toolplane; replace it by its value',
           ],
         ],
         ['sleepy', 'project', { command: 'sleepy' }, [], 'off'],
@@ -230,7 +230,7 @@ describe('read foreign', () => {
           },
           [
             '"dev" is not imported',
-            '${input:perplexity-key} is prompted for there; set it here: toolplane secret set perplexity-key',
+            '${input:perplexity-key} is a prompt in the other program; set its value with toolplane secret set perplexity-key',
           ],
         ],
         ['remote', 'user', { url: 'https://mcp.example.com/${TENANT}' }, []],
@@ -279,7 +279,7 @@ describe('read foreign', () => {
               'X-Team': '${FIGMA_TEAM}',
             },
           },
-          ['"default_tools_approval_mode" is not imported: allow tools with rules in permissions.allow'],
+          ['"default_tools_approval_mode" is not imported: to allow tools, add rules to permissions.allow'],
         ],
         ['off', 'user', { command: 'off-mcp' }, [], 'off'],
       ],
@@ -300,7 +300,9 @@ describe('read foreign', () => {
             env: { DATABASE_URL: '${DB_CONNECTION_STRING}', API_KEY: '${EXTERNAL_API_KEY}' },
             timeout: 15_000,
           },
-          ['"trust" is not imported: it skips every prompt; set "trust": true here if you want that'],
+          [
+            '"trust" is not imported: in Gemini CLI it skips every prompt; to trust the server here, set "trust": true',
+          ],
         ],
         [
           'stream',
@@ -318,7 +320,7 @@ describe('read foreign', () => {
           'events',
           'user',
           { type: 'sse', url: 'https://events.example.com/sse' },
-          ['"oauth" is not imported: OAuth is not imported; sign in with toolplane'],
+          ['"oauth" is not imported: OAuth is not supported yet; set a token in "headers"'],
         ],
         ['paused', 'user', { command: 'paused-mcp' }, [], 'off'],
       ],
@@ -339,7 +341,7 @@ describe('read foreign', () => {
           'shell',
           'user',
           { command: 'shell-mcp', excludeTools: ['rm'] },
-          ['"alwaysAllow" is not imported: allow tools with rules in permissions.allow'],
+          ['"alwaysAllow" is not imported: to allow tools, add rules to permissions.allow'],
           'off',
         ],
       ],
@@ -355,11 +357,13 @@ describe('read foreign', () => {
           'older',
           'user',
           { command: 'older-mcp', args: ['-v'] },
-          ['"settings" is not imported: settings of an extension'],
+          ['"settings" is not imported: these are settings of an extension'],
         ],
         ['remote', 'user', { url: 'https://zed.example.com/mcp' }, [], 'off'],
       ],
-      faults: ['/f:7:5: context_servers.postgres: provided by an extension of Zed, which starts it'],
+      faults: [
+        '/f:7:5: context_servers.postgres: the server is provided and started by an extension of Zed, so it cannot be imported',
+      ],
     });
   });
 
@@ -475,7 +479,7 @@ describe('read foreign', () => {
       WORLD,
     );
     expect(servers[0]?.notes).toHaveLength(21);
-    expect(servers[0]?.notes.at(-1)).toBe('and 49980 more like these');
+    expect(servers[0]?.notes.at(-1)).toBe('and 49980 more notes');
     expect(faults).toHaveLength(51);
   });
 });

@@ -18,8 +18,8 @@ test.each<[string, string, string[]]>([
   ['pa$$$word', 'pa$$$word', [TEXT]],
   ['cost $5, $1abc, a$', 'cost $5, $1abc, a$', []],
   ['a${b', 'a$${b', []],
-  ['${a b}', '$${a b}', ['${a b} was plain text there and stays plain text: $${a b}']],
-  ['a$${no}', 'a$$${no}', ['${no} was plain text there and stays plain text: $${no}']],
+  ['${a b}', '$${a b}', ['${a b} is plain text in the other program and is imported as plain text: $${a b}']],
+  ['a$${no}', 'a$$${no}', ['${no} is plain text in the other program and is imported as plain text: $${no}']],
 ])('converts %s with variables like $NAME to %s', (text, ours, notes) => {
   expect(dollarText(text, PLACE, WORLD)).toEqual({ text: ours, notes });
 });
@@ -70,7 +70,7 @@ test('any text keeps its meaning or produces a note or fault', () => {
     fc.property(fc.array(word, { maxLength: 12 }), (words) => {
       const text = words.join('');
       const { text: written, notes = [], fault } = dollarText(text, PLACE, WORLD);
-      if (fault !== undefined || notes.some((it) => it.includes('was plain text'))) return;
+      if (fault !== undefined || notes.some((it) => it.includes('is imported as plain text'))) return;
       const template = parseTemplate(written);
       if (template.kind === 'faulty') throw new Error(`${written}: ${template.fault}`);
       const meant = ours(template.parts);

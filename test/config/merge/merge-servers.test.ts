@@ -354,7 +354,7 @@ describe('merge', () => {
           ? []
           : [
               `warning ${scope} ${scope}:3:5: mcpServers.x.trust: a server of a ${scope} cannot set "trust"; ` +
-                'if you trust it, set it in "serverSettings" of your own settings',
+                'if you trust the server, set "trust" in "serverSettings" of your own settings',
             ],
       );
       const said = scope === 'managed' ? scope : 'user';
@@ -602,13 +602,13 @@ describe('program names', () => {
       verdict: 'lost',
       answer:
         '"x" in ~/.toolplane/settings.json:4:5 (user) is ignored: shadowed by the server of this name in the program itself.',
-      next: ['to have both, give it another name at ~/.toolplane/settings.json:4:5'],
+      next: ['to use both servers, rename the entry at ~/.toolplane/settings.json:4:5'],
     });
     expect(explainServer(configuration, 'a b').answer).toBe(
       '"a b" in ~/.toolplane/settings.json:7:5 (user) is ignored: its name and "a_b" in the program itself normalize to the same identifier.',
     );
     expect(explainServer(configuration, 'alone').answer).toBe(
-      '"alone" is a server in the program itself, not in a file.',
+      '"alone" is an in-process server of the program and is not configured in a file.',
     );
   });
 });

@@ -16,7 +16,7 @@ const ANY = address('https://hub.example.com/*');
 
 describe('a headersHelper is a command', () => {
   const helped = { ...HUB, headersHelper: '/opt/token --short' };
-  const not = 'allowedMcpServers of m (its "headersHelper" is a command that is not listed)';
+  const not = 'allowedMcpServers of m (the "headersHelper" of the entry is a command that is not listed)';
   test.each([
     ['no commands listed', [ANY], 'allowed'],
     ['commands listed, but not this', [ANY, NPX], not],
@@ -50,7 +50,7 @@ describe('a headersHelper is a command', () => {
 describe('a command with variables that change what it runs does not match', () => {
   const allowed = { allowedMcpServers: [NPX] };
   const ruleFor = (shown: string) =>
-    `allowedMcpServers of m (its "env" sets ${shown}, which may change what its command runs; list it in "env" of the row)`;
+    `allowedMcpServers of m (the entry sets ${shown}, which may change what its command runs; add the variable to "env" of the row)`;
   test.each([
     'PATH',
     'Path',
@@ -156,7 +156,7 @@ describe('a command with variables that change what it runs does not match', () 
 
 describe('a command in another directory does not match', () => {
   const not =
-    'allowedMcpServers of m (its "cwd" may change what its command runs; list it in "cwd" of the row)';
+    'allowedMcpServers of m (the "cwd" of the entry may change what its command runs; add the directory as "cwd" to the row)';
   test.each([
     ['none, as in the row', {}, undefined, 'allowed'],
     ['one that the row does not name', { cwd: '/evil' }, undefined, not],
@@ -199,7 +199,7 @@ describe('a command in another directory does not match', () => {
 
   test('a URL with a Host header does not match', () => {
     const entry = { ...HUB, headers: { host: 'evil.example' } };
-    expect(last({ allowedMcpServers: [ANY] }, entry)).toContain('"headers" set Host');
+    expect(last({ allowedMcpServers: [ANY] }, entry)).toContain('"headers" of the entry set Host');
     expect(last({ allowedMcpServers: [{ serverName: 'x' }] }, entry)).toBe('allowed');
   });
 });

@@ -319,7 +319,7 @@ describe('policy', () => {
   test('warns about an allowed URL without a path', () => {
     const { faults } = readPolicy([managed({ allowedMcpServers: [address('https://a.example')] })]);
     expect(faults.map((it) => `${it.level} ${formatDiagnostic(it)}`)).toEqual([
-      'warning managed-settings.json:10:3: allowedMcpServers[0]: allows only the path /; end it with /* for all paths',
+      'warning managed-settings.json:10:3: allowedMcpServers[0]: allows only the path /; end the pattern with /* to allow all paths',
     ]);
   });
 

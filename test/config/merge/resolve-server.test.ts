@@ -56,7 +56,7 @@ describe('claims of servers', () => {
         entry: {},
         faults: [
           `${place}required: a server of a ${scope} cannot set "required"; ` +
-            'if it should be, set it in "serverSettings" of your own settings',
+            'if the server is required, set "required" in "serverSettings" of your own settings',
         ],
       });
       for (const required of [true, false])
@@ -98,7 +98,7 @@ describe('claims of servers', () => {
     expect(entry).toEqual({});
     expect(faults).toEqual([
       'warning connector:3:5: mcpServers["my x"].connectTimeoutMs: a server of a connector cannot set its own ' +
-        'connect timeout; if you need one, set it in "serverSettings" of your own settings',
+        'connect timeout; if you need one, set "connectTimeoutMs" in "serverSettings" of your own settings',
       'warning connector:3:5: mcpServers["my x"].maxFrameBytes: a server of a connector cannot set its own ' +
         'frame limit; if you need one, configure the server in your own settings',
     ]);

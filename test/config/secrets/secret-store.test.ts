@@ -63,7 +63,7 @@ const GOOD = '{"version":1,"secrets":{"a":"one"}}';
 
 test.each([0o640, 0o604, 0o620, 0o666])('refuses mode %o and names the command to run', (mode) => {
   const { path, store } = written(GOOD, mode);
-  const fault = `cannot use the secrets in ${path}: other users can read it; run: chmod 600 ${path}`;
+  const fault = `cannot use the secrets in ${path}: other users can read the file; run: chmod 600 ${path}`;
   expect(() => store.get('a')).toThrow(fault);
   expect(() => store.set('b', 'x')).toThrow(fault);
   expect(readFileSync(path, 'utf8')).toBe(GOOD);
@@ -74,8 +74,8 @@ test('does not follow links', () => {
   const link = join(directory, 'secrets.json');
   symlinkSync(path, link);
   expect(store.get('a')).toBe('one');
-  expect(() => fileSecretStore(link).get('a')).toThrow('must not be a symbolic link');
-  expect(() => fileSecretStore(link).set('a', 'x')).toThrow('must not be a symbolic link');
+  expect(() => fileSecretStore(link).get('a')).toThrow('the file must not be a symbolic link');
+  expect(() => fileSecretStore(link).set('a', 'x')).toThrow('the file must not be a symbolic link');
   expect(readFileSync(path, 'utf8')).toBe(GOOD);
 });
 
@@ -89,7 +89,7 @@ test.runIf(process.getuid?.() === 0 || statSync('/etc/passwd').uid !== process.g
     }
     const { chownSync } = await import('node:fs');
     chownSync(path, 12_345, 12_345);
-    expect(() => store.get('a')).toThrow('belongs to another user (12345)');
+    expect(() => store.get('a')).toThrow('the file belongs to another user (12345)');
   },
 );
 
@@ -102,7 +102,11 @@ test.each([
     '{"version":2,"vault":"hush-hush"}',
     'version 2 is newer than this Toolplane supports; update',
   ],
-  ['an older one that never was', '{"version":0,"secrets":{}}', 'has no "secrets" of version 1'],
+  [
+    'an older one that never was',
+    '{"version":0,"secrets":{}}',
+    'the file has no "secrets" object of version 1',
+  ],
   ['a list', '{"version":1,"secrets":["hush-hush"]}', 'has no "secrets"'],
   ['a value that is none', '{"version":1,"secrets":{"a":5,"b":"hush-hush"}}', 'contains an invalid secret'],
   ['a name that is none', '{"version":1,"secrets":{"hush-hush!":"x"}}', 'contains an invalid secret'],

@@ -287,7 +287,7 @@ test.each(['localSettings', 'projectSettings'] as const)(
     expect(store.current().rules).toMatchObject([{ source: 'session' }]);
     expect(notes).toEqual([
       expect.stringMatching(
-        /^saved for this session only: \S*settings(\.local)?\.json was not changed: a symbolic link leads from it into/,
+        /^saved for this session only: \S*settings(\.local)?\.json was not changed: a symbolic link in its path points into/,
       ),
     ]);
   },

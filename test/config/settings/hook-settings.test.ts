@@ -41,7 +41,7 @@ test('no hooks', () => {
 const SHAPE = 'must be { "type": "command", "command": string, "timeout": seconds }';
 
 test.each([
-  [[], '"hooks" must be an object of lists'],
+  [[], '"hooks" must be an object that maps event names to lists'],
   [{ PreToolUs: [] }, '"hooks.PreToolUs" unknown event; did you mean "PreToolUse"?'],
   [{ Zzzzzzzz: [] }, '"hooks.Zzzzzzzz" unknown event'],
   [{ Stop: {} }, '"hooks.Stop" must be a list'],
@@ -57,6 +57,6 @@ test('warns about an invalid matcher and keeps its hooks', () => {
   const { hooks, faults } = read({ PreToolUse: [{ matcher: '^(?!Bash)', hooks: [command('a')] }] });
   expect(hooks).toHaveLength(1);
   expect(faults).toEqual([
-    '"hooks.PreToolUse[0].matcher" not a valid regular expression (RE2 syntax): lookahead and lookbehind are not supported; its hooks run for every PreToolUse',
+    '"hooks.PreToolUse[0].matcher" not a valid regular expression (RE2 syntax): lookahead and lookbehind are not supported; the hooks of this matcher run for every PreToolUse event',
   ]);
 });

@@ -186,7 +186,8 @@ test('added managed settings can set what the system leaves open, and forbid mor
 test('warns that added managed settings cannot allow anything', async () => {
   const flag = { permissions: { allow: ['Read'], deny: ['Bash'], additionalDirectories: ['/x'] } };
   const { faults } = await configured({ system: {}, flag });
-  const says = 'has no effect: beside ~/system/managed-settings.json managed settings can only forbid more';
+  const says =
+    'has no effect: ~/system/managed-settings.json takes precedence, and other managed settings can only add restrictions';
   expect(faults.map((it) => `${it.level} ${formatDiagnostic(it)}`)).toEqual([
     `warning --managed-settings: permissions.allow: ${says}`,
     `warning --managed-settings: permissions.additionalDirectories: ${says}`,

@@ -80,7 +80,7 @@ test.each<[Record<string, unknown>, string]>([
   [{ env: [SECRET] }, 'env must map names to strings'],
   [{ timeouts: { callMs: 0 } }, 'timeouts.callMs must be a number of milliseconds above 0'],
   [{ model: 1 }, 'model must be a string'],
-  [{ hooks: SECRET }, 'hooks must be an object of lists'],
+  [{ hooks: SECRET }, 'hooks must be an object that maps event names to lists'],
   [
     { sandbox: { enabled: true } },
     'sandbox.enabled "sandbox.enabled" is not supported: run the agent in a container instead',

@@ -204,7 +204,7 @@ describe('fetch connector', () => {
 
   test.each<[string, RequestListener, string]>([
     ['fails', status(500), 'unexpected response: HTTP 500'],
-    ['refuses us', status(401), 'access denied (HTTP 401); check its "headers"'],
+    ['refuses us', status(401), 'access denied (HTTP 401); check the "headers" of the connector'],
     ['gives no JSON', answering('s3cret'), 'the response is not a JSON object with "mcpServers"'],
     ['gives a list', answering([1]), 'the response is not a JSON object with "mcpServers"'],
     ['names no servers', answering({ servers: {} }), 'the response is not a JSON object with "mcpServers"'],
@@ -256,7 +256,7 @@ describe('fetch connector', () => {
     const { url } = await catalogueServer(() => {});
     expect(await fetch(url, { limitMs: 50 })).toEqual({
       kind: 'failed',
-      fault: expect.stringContaining('no response in time'),
+      fault: expect.stringContaining('the request timed out'),
     });
   });
 
@@ -281,7 +281,7 @@ describe('fetch connector', () => {
     [
       'a proxy that cannot be used',
       { env: { https_proxy: 'socks5://s3cret' } },
-      'the proxy from the environment',
+      'the proxy URL in the environment',
     ],
   ])('reports %s without showing it', async (_name, more, fault) => {
     const found = await fetch('https://catalogue.invalid/', more);

@@ -147,7 +147,7 @@ test('separates in-process servers; of one name the later is used', async () => 
 test.each([
   ['missing.json', '--mcp-config missing.json', 'no such file; check the path'],
   ['{"mcpServers": s3cret}', '--mcp-config', 'not valid JSON'],
-  ['[]', '--mcp-config', 'must hold one object'],
+  ['[]', '--mcp-config', 'must contain one JSON object'],
   ['{}', '--mcp-config', 'has no "mcpServers" object'],
   ['s3cret text: no path', 'the file of --mcp-config', 'no such file; check the path'],
 ])('reports an unusable --mcp-config=%s', async (text, label, message) => {
@@ -217,7 +217,11 @@ test('does not follow links out of the project, but follows the user’s own', a
   const found = findSources(place.world(), {});
   expect(seen(found)).toEqual([['user', '~/.toolplane/settings.json', 'b']]);
   expect(found.sources.flatMap(({ faults }) => faults)).toMatchObject([
-    { level: 'error', label: '.mcp.json', message: expect.stringContaining('leads out of') },
+    {
+      level: 'error',
+      label: '.mcp.json',
+      message: expect.stringContaining('is a symbolic link to a path outside of'),
+    },
   ]);
 });
 

@@ -125,7 +125,7 @@ describe('read servers', () => {
     [
       '{ "a": { "command": "x" } }',
       undefined,
-      'servers are not wrapped; write { "mcpServers": { … } } around them',
+      'the servers are not inside "mcpServers"; write { "mcpServers": { … } } around them',
     ],
   ])('C5: refuses %s', (text, key, message) => {
     expect(read(text)).toMatchObject({
@@ -213,7 +213,10 @@ describe('read servers', () => {
     const bad = Array.from({ length: 300 }, (_, at) => `"a${at}":1`).join();
     const { servers, faults } = read(`{"mcpServers":{${bad},"last":{"command":"x"}}}`);
     expect(faults).toHaveLength(51);
-    expect(faults.at(-1)).toMatchObject({ level: 'error', message: 'and 250 more; fix these first' });
+    expect(faults.at(-1)).toMatchObject({
+      level: 'error',
+      message: 'and 250 more problems; fix these first',
+    });
     expect(servers[299]).toMatchObject({ name: 'a299', fault: { key: 'mcpServers.a299' } });
     expect(servers[300]).toMatchObject({ name: 'last', entry: { command: 'x' } });
   });

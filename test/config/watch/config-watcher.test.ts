@@ -153,7 +153,7 @@ test('reports a listener that fails and still calls it for the next change', asy
   });
   place.write(path, servers('b'));
   await it.refresh();
-  expect(new Set(notes)).toEqual(new Set(['saved changes were not fully applied: no room']));
+  expect(new Set(notes)).toEqual(new Set(['changes of the configuration were not fully applied: no room']));
   isBad = false;
   place.write(path, servers('c'));
   await it.refresh();

@@ -26,7 +26,7 @@ test('writes to the nearest existing file of a scope, otherwise to that of the r
 test('without a repository it uses the working directory; the user’s home has no local file', () => {
   const { userHome, world } = configPlace();
   expect(pathOfScope(world({}, userHome), 'project')).toBe(join(userHome, '.mcp.json'));
-  expect(() => pathOfScope(world({}, userHome), 'local')).toThrow(`${userHome} is not a project`);
+  expect(() => pathOfScope(world({}, userHome), 'local')).toThrow(`${userHome} cannot be used as a project`);
 });
 
 test('writes a user entry to a private file with a version, and does not record it', () => {
@@ -127,7 +127,7 @@ test('writes nothing through a link that leads out of the project', () => {
   const { project, userHome, world } = configPlace();
   mkdirSync(join(userHome, 'theirs'));
   symlinkSync(join(userHome, 'theirs'), join(project, '.toolplane'));
-  expect(() => writeServer(world(), 'local', 'x', ENTRY)).toThrow('leads out of');
+  expect(() => writeServer(world(), 'local', 'x', ENTRY)).toThrow('is a symbolic link to a path outside of');
   expect(readdirSync(join(userHome, 'theirs'))).toEqual([]);
 });
 
@@ -144,7 +144,7 @@ test.each<['local' | 'project', string, string]>([
   symlinkSync(join(home, target), join(project, name));
   const path = join(project, scope === 'local' ? LOCAL : '.mcp.json');
   expect(() => writeServer(world(), scope, 'x', ENTRY)).toThrow(
-    `${path} was not changed: a symbolic link leads from it into ${home}, which does not belong to the project; remove the link`,
+    `${path} was not changed: a symbolic link in its path points into ${home}, which does not belong to the project; remove the link`,
   );
   expect(files.map((it) => readFileSync(it, 'utf8'))).toEqual(before);
   // Nor was anything approved or noted for it.
@@ -160,7 +160,7 @@ test('writes nothing through such a link if the home is in the repository', () =
   symlinkSync('../.toolplane', join(cwd, '.toolplane'));
   symlinkSync('../.toolplane/settings.json', join(cwd, '.mcp.json'));
   for (const path of [join(cwd, '.toolplane', 'settings.json'), join(cwd, '.mcp.json')])
-    expect(() => editOptionsFor(world({}, cwd), path)).toThrow('a symbolic link leads from it into');
+    expect(() => editOptionsFor(world({}, cwd), path)).toThrow('a symbolic link in its path points into');
   expect(JSON.parse(readFileSync(settings, 'utf8'))).toEqual({ version: 1 });
 });
 

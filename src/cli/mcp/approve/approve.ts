@@ -220,7 +220,7 @@ function trustedRoot(configuration: Configuration): string {
 function approvalRequired(pending: readonly Pending[]): UsageError {
   const what = pending.map((it) => (it.kind === 'server' ? it.written.name : it.source.label));
   return new UsageError(
-    `no terminal to ask about ${listed(what)}; name the servers, or use --settings or --all`,
+    `cannot ask about ${listed(what)} without a terminal; name the servers, or use --settings or --all`,
   );
 }
 
@@ -253,7 +253,7 @@ async function decide({ context, answer, report }: Session, decisions: Decisions
   });
   for (const it of waiting) {
     report(
-      `"${it.name}" of ${whereText(it)} is another entry and still pending: toolplane mcp approve shows it`,
+      `another entry "${it.name}" (${whereText(it)}) is still pending; to review it, run toolplane mcp approve`,
     );
   }
   return 0;
@@ -281,14 +281,14 @@ export function startReset(format: McpFormat, env: NodeJS.ProcessEnv): Promise<n
   return inSession(format, env, async ({ context, answer }) => {
     const directory = repositoryRoot(context.cwd, existsSync) ?? context.cwd;
     const forgotten = forgetApprovals(context.home, directory);
-    const count = `${forgotten} ${forgotten === 1 ? 'choice' : 'choices'}`;
+    const count = `${forgotten} ${forgotten === 1 ? 'decision' : 'decisions'}`;
     await answer({
       document: { directory, forgotten },
       pieces: [
         line(
           forgotten === 0
             ? `no approvals or rejections recorded for ${directory}`
-            : `forgot ${count} about ${directory}; its servers and settings are pending approval again`,
+            : `removed ${count} about ${directory}; its servers and settings are pending approval again`,
         ),
       ],
     });

@@ -28,7 +28,7 @@ export async function holdDialogue(
 
 /** What trusting a directory means. */
 export function trustText(directory: string): string {
-  return `every server, hook, allow rule and variable in ${directory}, now and after every pull, will be active without approval`;
+  return `every server, hook, allow rule and variable in ${directory} will be active without approval, now and after every pull`;
 }
 
 type Answer = 'yes' | 'no' | 'skip' | 'trust' | 'quit';
@@ -61,7 +61,7 @@ async function answerTo(directory: string | undefined, asking: Asking): Promise<
 /** Trust requires the full word. */
 async function confirmTrust(asking: Asking): Promise<boolean | Left> {
   for (;;) {
-    const end = await asking.ask('trust all of it? (yes or no) ');
+    const end = await asking.ask('trust the whole repository? (yes or no) ');
     if (end.kind !== 'text') return end;
     const word = end.text.trim().toLowerCase();
     if (word !== 'y') return word === 'yes';
@@ -139,7 +139,7 @@ export function pendingPieces(pending: Pending): Piece[] {
 /** Notes that "trust" in a shared file has no effect. */
 function ignoredTrust({ scope, raw }: WrittenServer): Piece[] {
   if (scope !== 'project' || !isRecord(raw) || raw.trust !== true) return [];
-  return [line(['  "trust" is ignored: a shared file cannot request trust', 'dim'])];
+  return [line(['  "trust" is ignored: it is not allowed in a shared file', 'dim'])];
 }
 
 /** Quotes a name with spaces or quotes. */

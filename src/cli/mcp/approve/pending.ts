@@ -81,7 +81,7 @@ function entriesOfProject(configuration: Configuration, name: string): OneOrMore
   const [first, ...more] = all.filter(isOfProject);
   if (all.length === 0) throw unknownServer(configuration, name);
   if (first) return [first, ...more];
-  throw new UsageError(`"${name}" needs no approval: it comes from ${all.map(whereText).join('; ')}`);
+  throw new UsageError(`"${name}" needs no approval: it is defined in ${all.map(whereText).join('; ')}`);
 }
 
 /** The pending entry of highest precedence, else the rejected one. */

@@ -69,7 +69,7 @@ export function fileFindings(
           {
             check: 'entries',
             level: 'error',
-            text: `broken entries, see below: ${names.join(', ')}`,
+            text: `broken entries (see the servers below): ${names.join(', ')}`,
           } as const,
         ]),
   ];
@@ -84,7 +84,7 @@ function pendingFindings({ settings }: Configuration, label: string): Finding[] 
       check: 'approval',
       level: 'waiting',
       text: `${why}, so only its restrictions are active`,
-      fix: 'read it, then: toolplane mcp approve --settings',
+      fix: 'review the file, then run: toolplane mcp approve --settings',
     },
   ];
 }
@@ -100,22 +100,27 @@ async function secretFindings(configuration: Configuration, label: string, path:
   const found: Finding[] = [];
   const warn = (check: string, problem: string, fix: string) =>
     void found.push({ check, level: 'warning', text: `${problem} (${secrets.join(', ')})`, fix });
-  if (await isTracked(configuration, path)) warn('secrets', 'git tracks it, and it contains secrets', MOVE);
-  else if (scope === 'project') warn('secrets', 'it is a shared file, and it contains secrets', MOVE);
+  if (await isTracked(configuration, path))
+    warn('secrets', 'the file contains secrets and is tracked by git', MOVE);
+  else if (scope === 'project') warn('secrets', 'the file contains secrets and is shared', MOVE);
   const mode = await modeOf(path);
   if (scope !== 'project' && mode !== undefined && (mode & 0o044) !== 0) {
-    warn('mode', 'other users can read it, and it contains secrets', `chmod 600 ${shellQuote(path)}`);
+    warn('mode', 'the file contains secrets and other users can read it', `chmod 600 ${shellQuote(path)}`);
   }
   return found;
 }
 
-const MOVE = `replace these secrets by new ones: toolplane secret set <name>, and write "\${secret:<name>}" instead`;
+const MOVE = `revoke these secrets, store new ones with toolplane secret set <name>, and write "\${secret:<name>}" in the file`;
 
 /** Opening the secret store checks its content and its file mode. */
 function storeFinding(path: string): Finding {
   try {
     const names = fileSecretStore(path).names();
-    return { check: 'secrets', level: 'ok', text: `${names.length} stored, readable only by you` };
+    return {
+      check: 'secrets',
+      level: 'ok',
+      text: `${names.length} ${names.length === 1 ? 'secret' : 'secrets'} stored, readable only by you`,
+    };
   } catch (cause) {
     const fix = `chmod 600 ${shellQuote(path)}, or fix the file`;
     return { check: 'secrets', level: 'error', text: messageOf(cause), fix };

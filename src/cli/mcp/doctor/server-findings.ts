@@ -80,7 +80,7 @@ function liveFindings(name: string, { warnings, changes, tokens }: LiveFindings)
       ? [
           warn(
             'cost',
-            `its tool definitions take about ${tokens.toLocaleString('en-US')} tokens, so the model has to search for its tools`,
+            `the tool definitions of the server take about ${tokens.toLocaleString('en-US')} tokens, so the model has to search for tools`,
             `list the tools you need in "includeTools" of serverSettings.${name}; see toolplane tools --cost -s ${shellQuote(name)}`,
           ),
         ]

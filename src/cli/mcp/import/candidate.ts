@@ -159,9 +159,9 @@ export function decideImport(
 ): ImportDecision {
   const refusal = refusalReason(comparison, options);
   if (refusal !== undefined) return { kind: 'leave', why: refusal };
-  if (server.isOff) return { kind: 'leave', why: 'it is disabled there' };
+  if (server.isOff) return { kind: 'leave', why: 'disabled in the other program' };
   if (isOfProject && !options.projectFiles) {
-    return { kind: 'leave', why: 'it is in a project file; --project-files imports it' };
+    return { kind: 'leave', why: 'in a project file; use --project-files to import it' };
   }
   return { kind: 'take' };
 }
@@ -183,10 +183,12 @@ function refusalReason(comparison: Candidate['comparison'], { force }: TakeOptio
     case 'there':
       return comparison.replaces && force ? undefined : `already configured: ${comparison.where}`;
     case 'differs':
-      return force ? undefined : `another server has this name: ${comparison.where}; --force replaces it`;
+      return force
+        ? undefined
+        : `another server has this name: ${comparison.where}; use --force to replace it`;
     case 'twin':
       return `the same server as in ${comparison.where}`;
     case 'clash':
-      return `${comparison.where} has another server of this name; to import this one, name only this source`;
+      return `${comparison.where} has another server of this name; to import this one, run the import with this source only`;
   }
 }

@@ -169,7 +169,9 @@ async function choose(
   if (request.mode !== 'ask') return 'by-rule';
   if (!candidates.some(isOpenToChoice)) return new Set();
   if (format === 'json' || !process.stdin.isTTY || !process.stdout.isTTY) {
-    report('nothing was written; --all imports all new servers, --dry-run shows what --all would write');
+    report(
+      'nothing was written; use --all to import all new servers, or --all --dry-run to preview the import',
+    );
     return new Set();
   }
   const picked = await askToImport(candidates, env);
@@ -247,7 +249,7 @@ async function answer(session: Session, { rows, found, target, request, writes }
 function literalText(places: string, writes: boolean): string {
   return writes
     ? `the file contains credentials: ${places}; to keep them out, import with --secrets, or run toolplane secret set NAME and write \${secret:NAME} instead`
-    : `the file would contain credentials: ${places}; --secrets keeps them out`;
+    : `the file would contain credentials: ${places}; use --secrets to keep them out`;
 }
 
 function exitCode(rows: readonly Row[], found: readonly FoundFile[], { mode }: ImportRequest): number {

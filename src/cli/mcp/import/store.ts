@@ -41,8 +41,8 @@ export function storeCandidate(
   const literal = literalSecrets(entry);
   if (options.scope === 'project' && literal.length > 0 && !options.force) {
     const remedy = options.secrets
-      ? '--force writes it anyway'
-      : '--secrets stores it as a secret, --force writes it anyway';
+      ? 'use --force to write it anyway'
+      : 'use --secrets to store it as a secret, or --force to write it anyway';
     return {
       kind: 'failed',
       why: `${literal.join(', ')} looks like a secret, and the file is shared; ${remedy}`,
@@ -55,7 +55,7 @@ export function storeCandidate(
       if (known !== undefined && known !== secret.value && !options.force) {
         return {
           kind: 'failed',
-          why: `secret ${secret.name} exists with another value; --force replaces it`,
+          why: `secret ${secret.name} already exists with another value; use --force to replace it`,
         };
       }
     }

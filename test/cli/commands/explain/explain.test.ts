@@ -87,7 +87,7 @@ test('explains the configuration of a run with the same flags', async () => {
   const { explain } = place({ mcpServers: { docs } });
   const other = JSON.stringify({ mcpServers: { other: docs } });
   const strict = await explain('server', 'docs', '--mcp-config', other, '--strict-mcp-config');
-  expect(strict.stdout).toContain('left out by --strict-mcp-config');
+  expect(strict.stdout).toContain('excluded by --strict-mcp-config');
   const scopes = await explain('server', 'docs', '--setting-sources', 'project', '--no-connect');
   expect(scopes.stdout).toContain('run without --setting-sources');
   const program = await explain('server', 'other', '--mcp-config', other, '--no-connect');
@@ -196,7 +196,7 @@ test('declares the client capabilities of a session, so that a server lists the 
     explain('server', 'everything', '--json'),
     runCli(['mcp', 'list', '--json'], '', { cwd: project, env }),
   ]);
-  expect(tool.stdout).toMatch(/^offered +yes: its server lists it/m);
+  expect(tool.stdout).toMatch(/^offered +yes: the server lists the tool/m);
   expect(tool.code).toBe(0);
   const { connection } = JSON.parse(server.stdout);
   const [row] = JSON.parse(list.stdout).servers;
@@ -259,7 +259,9 @@ test('explains that a tool was dropped because of its schema, with exit code 1',
   const { explain } = place({ mcpServers: { odd: odd() } });
   for (const words of [['mcp__odd__broken'], ['odd', 'broken'], ['broken']]) {
     const { code, stdout } = await explain('tool', ...words);
-    expect(stdout).toContain('is not offered: its server lists it, but "inputSchema" must be an object.');
+    expect(stdout).toContain(
+      'is not offered: the server lists the tool, but the definition is invalid: "inputSchema" must be an object.',
+    );
     expect(code).toBe(1);
   }
 });

@@ -40,7 +40,7 @@ describe('approve', () => {
     expect(stdout).toMatch(/^⏸ a .* changed since you approved it: toolplane mcp approve a\n/);
     const reset = await place.mcp('reset-project-choices');
     expect(reset.stdout).toBe(
-      `forgot 2 choices about ${place.project}; its servers and settings are pending approval again\n`,
+      `removed 2 decisions about ${place.project}; its servers and settings are pending approval again\n`,
     );
     expect(await states(place)).toEqual(['a pending', 'b pending', 'c pending']);
     expect((await place.mcp('reset-project-choices', '--json')).stdout).toContain('"forgotten": 0');
@@ -57,7 +57,7 @@ describe('approve', () => {
     const first = await approve('approve', 'db');
     expect(first.stdout).toMatch(/^✓ approved db \(project, \.mcp\.json:\d+:\d+\)\n$/);
     expect(first.stderr).toMatch(
-      /^toolplane: "db" of project, \.\.\/\.mcp\.json:\d+:\d+ is another entry and still pending: toolplane mcp approve shows it\n$/,
+      /^toolplane: another entry "db" \(project, \.\.\/\.mcp\.json:\d+:\d+\) is still pending; to review it, run toolplane mcp approve\n$/,
     );
     expect(place.json(join(place.home, 'choices.json'))).toMatchObject({
       servers: [{ scope: 'project', path: near, name: 'db', choice: 'approved' }],
@@ -80,7 +80,7 @@ describe('approve', () => {
     rmSync(join(place.project, '.git'), { recursive: true });
     expect(JSON.parse((await reset(inner)).stdout)).toEqual({ directory: inner, forgotten: 0 });
     expect((await place.mcp('reset-project-choices')).stdout).toMatch(
-      /^forgot 1 choice about .*; its servers and settings are pending approval again\n$/,
+      /^removed 1 decision about .*; its servers and settings are pending approval again\n$/,
     );
   }, 60_000);
 
@@ -109,7 +109,7 @@ describe('approve', () => {
     await place.mcp('reject', 'b');
     const trusted = await place.mcp('approve', '--trust-repository');
     expect(trusted.stdout).toBe(
-      `✓ trusted: every server, hook, allow rule and variable in ${place.project}, now and after every pull, will be active without approval\n`,
+      `✓ trusted: every server, hook, allow rule and variable in ${place.project} will be active without approval, now and after every pull\n`,
     );
     place.write(projectFile(place), { mcpServers: { a: { command: 'other' }, b: A, c: A } });
     expect(await states(place)).toEqual(['a ready', 'b rejected', 'c ready']);
@@ -117,7 +117,7 @@ describe('approve', () => {
 
   test.each<[string, string[], RegExp]>([
     ['a typo', ['approve', 'serve'], /unknown server "serve"; did you mean "server"\?/],
-    ['one that needs no approval', ['approve', 'mine'], /"mine" needs no approval: it comes from user, /],
+    ['one that needs no approval', ['approve', 'mine'], /"mine" needs no approval: it is defined in user, /],
     ['a broken one', ['approve', 'bad'], /"bad" is broken and cannot be approved: \.mcp\.json:\d+:\d+: /],
     ['names and all', ['approve', 'server', '--all'], /name servers or use --all, not both/],
   ])('%s is a usage error, and nothing is approved', async (_, args, message) => {
@@ -196,8 +196,8 @@ describe('approve terminal', () => {
       const terminal = mcpTerminal(place, ['approve']);
       await terminal.until('approve? ');
       terminal.type('t\r');
-      expect(await terminal.until('trust all of it? (yes or no) ')).toContain(
-        `every server, hook, allow rule and variable in ${place.project}, now and after every pull, will be active without approval`,
+      expect(await terminal.until('trust the whole repository? (yes or no) ')).toContain(
+        `every server, hook, allow rule and variable in ${place.project} will be active without approval, now and after every pull`,
       );
       terminal.type('yes\r');
       await terminal.until('trusted: ');

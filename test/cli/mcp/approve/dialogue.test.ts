@@ -100,7 +100,7 @@ describe('dialogue', () => {
   test('explains trust before asking for confirmation', async () => {
     const { shown } = await answered([A], 't', 'y', 'no', 's');
     expect(shown).toContain(
-      'every server, hook, allow rule and variable in /r, now and after every pull, will be active without approval\ntrust all of it? (yes or no)   type yes to confirm\ntrust all of it? (yes or no) ',
+      'every server, hook, allow rule and variable in /r will be active without approval, now and after every pull\ntrust the whole repository? (yes or no)   type yes to confirm\ntrust the whole repository? (yes or no) ',
     );
   });
 });
@@ -149,7 +149,7 @@ describe('as written', () => {
   test('notes that trust in a shared file is ignored', () => {
     const raw = { command: 'x', trust: true };
     const written = { name: 'gh', scope: 'local', label: 'f', raw } as const;
-    expect(shown(server(raw))).toMatch(/\n {2}"trust" is ignored: a shared file/);
+    expect(shown(server(raw))).toMatch(/\n {2}"trust" is ignored: it is not allowed in a shared file/);
     expect(shown(server({ command: 'x', trust: false }))).not.toContain('is ignored');
     expect(shown(server(raw, { written }))).not.toContain('is ignored');
   });

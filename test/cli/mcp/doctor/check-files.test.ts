@@ -27,7 +27,7 @@ test('problems of an entry are reported with its server, and its file counts as 
   const found = fileFindings(configuration, LABEL, records);
   expect(found.map(({ check, level, text, fix }) => [check, level, text.replace(/^\S+ /, ''), fix])).toEqual([
     ['file', 'warning', expect.stringContaining('nonsense'), undefined],
-    ['entries', 'error', 'entries, see below: bad', undefined],
+    ['entries', 'error', 'entries (see the servers below): bad', undefined],
   ]);
   expect(fileFindings(configuration, '.mcp.json', records)).toEqual([]);
   const ofServers = records.map((it) => serverFindings(it));

@@ -66,7 +66,9 @@ test('reports each kind of failure with a fix; other servers are unaffected', as
   expect(worst).toEqual({
     bad: expect.objectContaining({
       check: 'broken',
-      fix: expect.stringMatching(/^fix it at .*, or remove it: toolplane mcp remove bad --scope user$/),
+      fix: expect.stringMatching(
+        /^fix the entry at .*, or remove it: toolplane mcp remove bad --scope user$/,
+      ),
     }),
     closed: expect.objectContaining({ check: 'auth', fix: expect.stringContaining('"headers"') }),
     dies: expect.objectContaining({ check: 'handshake', text: expect.stringContaining('boom: no database') }),
@@ -80,7 +82,7 @@ test('reports each kind of failure with a fix; other servers are unaffected', as
     }),
   });
   expect(document.files[0]?.findings).toEqual([
-    { check: 'entries', level: 'error', text: 'broken entries, see below: bad' },
+    { check: 'entries', level: 'error', text: 'broken entries (see the servers below): bad' },
   ]);
   expect(document).toMatchObject({ broken: 8, waiting: 0 });
   expect(document.servers.find(({ name }) => name === 'docs')).toMatchObject({
@@ -144,7 +146,7 @@ test('an unreadable file is an error, secrets that others can read are a warning
   ]);
   const text = JSON.stringify(document);
   expect(text).toContain(`chmod 600 ${join(place.home, 'settings.json')}`);
-  expect(text).toContain('git tracks it');
+  expect(text).toContain('is tracked by git');
   expect(text).not.toContain('sesame');
   expect(code).toBe(1);
 });
@@ -158,7 +160,7 @@ test('asks git about files without running commands of the repository', async ()
   place.write(join(place.project, '.mcp.json'), { mcpServers: { s: secret } });
   execFileSync('git', ['-c', 'core.fsmonitor=false', '-C', place.project, 'add', '.mcp.json']);
   const { document } = await examine(place);
-  expect(JSON.stringify(document)).toContain('git tracks it');
+  expect(JSON.stringify(document)).toContain('is tracked by git');
   expect(existsSync(proof)).toBe(false);
 });
 
@@ -176,7 +178,7 @@ test('names a missing environment variable and the edit that adds it', async () 
   expect(await fixOf({ WEATHER_API_KEY: 'k' })).toMatchObject({
     level: 'error',
     text: expect.stringContaining('WEATHER_API_KEY is set in your environment'),
-    fix: 'add "env": { "WEATHER_API_KEY": "${WEATHER_API_KEY}" } at ~/.toolplane/settings.json:3:5, which is -e WEATHER_API_KEY=\'${WEATHER_API_KEY}\' of toolplane mcp add',
+    fix: 'add "env": { "WEATHER_API_KEY": "${WEATHER_API_KEY}" } at ~/.toolplane/settings.json:3:5 (the same as -e WEATHER_API_KEY=\'${WEATHER_API_KEY}\' of toolplane mcp add)',
   });
   expect(await fixOf({})).toMatchObject({ fix: expect.stringContaining('-e WEATHER_API_KEY=…') });
 }, 60_000);

@@ -67,7 +67,7 @@ test('without a terminal it lists the servers and writes nothing', async () => {
     ].join('\n'),
   );
   expect(stderr).toBe(
-    'toolplane: nothing was written; --all imports all new servers, --dry-run shows what --all would write\n',
+    'toolplane: nothing was written; use --all to import all new servers, or --all --dry-run to preview the import\n',
   );
   expect(existsSync(settingsOf(place))).toBe(false);
 });
@@ -81,8 +81,8 @@ test('--all imports new servers, except from project files and disabled ones', a
     '✓ memory from Claude Code: written: stdio: npx -y server-memory',
     '✓ db from Claude Code: written: stdio: db-mcp',
     '– memory from Codex: the same server as in Claude Code',
-    '– later from Codex: it is disabled there',
-    '– sneaky from Cursor: it is in a project file; --project-files imports it',
+    '– later from Codex: disabled in the other program',
+    '– sneaky from Cursor: in a project file; use --project-files to import it',
     'written to ~/.toolplane/settings.json (scope user)',
     '',
   ]);
@@ -105,7 +105,7 @@ test('--dry-run writes nothing, and --json contains no secrets', async () => {
   ]);
   expect(code).toBe(0);
   expect(text.stderr).toBe(
-    'toolplane: the file would contain credentials: github (headers.Authorization); --secrets keeps them out\n',
+    'toolplane: the file would contain credentials: github (headers.Authorization); use --secrets to keep them out\n',
   );
   expect(existsSync(settingsOf(place))).toBe(false);
   expect(existsSync(join(place.home, 'secrets.json'))).toBe(false);
@@ -143,7 +143,7 @@ test('replaces an entry of the same name only with --force', async () => {
   const refused = await run(place, 'codex', '--all');
   expect(refused.code).toBe(1);
   expect(refused.stdout).toMatch(
-    /^– memory from Codex: another server has this name: user, ~\/\.toolplane\/settings\.json:\d+:\d+; --force replaces it$/m,
+    /^– memory from Codex: another server has this name: user, ~\/\.toolplane\/settings\.json:\d+:\d+; use --force to replace it$/m,
   );
   expect(written(place)).toEqual(mine);
   const forced = await run(place, 'codex', '--all', '--force');
