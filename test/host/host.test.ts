@@ -210,7 +210,7 @@ test('of 2,000 elicitations outside a call, few are forwarded and few warnings a
   for (const asked of open) asked.resolve({ action: 'decline' });
   await host.close();
   await listening;
-  expect(warned.filter((it) => it.includes('asked for input too often')).length).toBeLessThan(6);
+  expect(warned.filter((it) => it.includes('too many elicitation requests')).length).toBeLessThan(6);
 });
 
 test('a restarted server does not repeat a declined elicitation, unless the user reconnects it', async () => {

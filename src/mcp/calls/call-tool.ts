@@ -104,4 +104,4 @@ function unsentError(server: string, why: string | CallRefusal, lost: HostError 
 }
 
 const MAY_HAVE_RUN =
-  'the connection was lost during the call, which may have run, and it was not sent again: check its effect before you repeat it';
+  'the connection was lost during an earlier attempt, so the call may have run and was not sent again: check its effect before you repeat it';

@@ -61,7 +61,10 @@ export async function connect(
       first = detail;
     }
   }
-  throw first ?? new HostError('bad-config', name, 'no transport fits its entry; check the entry');
+  throw (
+    first ??
+    new HostError('bad-config', name, 'no transport matches its entry; check "type", "command" and "url"')
+  );
 }
 
 function missingOf(

@@ -23,7 +23,7 @@ export function formatValue(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'nothing';
   } catch {
-    return 'a value that is nested too deep';
+    return 'a value that is nested too deeply';
   }
 }
 

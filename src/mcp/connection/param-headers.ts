@@ -22,7 +22,7 @@ function visited(schema: unknown, note: (param: HeaderParam) => string | undefin
   try {
     return visit(schema, [], 'reachable', note);
   } catch {
-    return 'its schema is nested too deep';
+    return 'its schema is nested too deeply';
   }
 }
 
@@ -83,11 +83,11 @@ function markFault(
   const name = node[MARK];
   const where = path.length === 0 ? 'the schema itself' : `"${path.join('.')}"`;
   if (place === 'hidden' || path.length === 0)
-    return `${where} may not have "${MARK}": only properties of properties may`;
+    return `"${MARK}" is not supported on ${where}; set it only on members of "properties"`;
   if (typeof name !== 'string' || !TOKEN.test(name))
     return `"${MARK}" of ${where} is not a valid header name`;
   if (!PLAIN.has(node.type))
-    return `${where} may not have "${MARK}": its type is not string, integer or boolean`;
+    return `"${MARK}" is not supported on ${where}, because its type is not string, integer or boolean`;
   return undefined;
 }
 

@@ -44,7 +44,7 @@ function elicitation(
     if ((mode !== 'form' && mode !== 'url') || !modes[mode]) {
       throw new RpcMethodError(
         INVALID_PARAMS,
-        `elicitation of mode ${formatValue(mode).slice(0, 100)} is not offered here`,
+        `elicitation mode ${formatValue(mode).slice(0, 100)} is not supported by this client`,
       );
     }
     const given = await answer(params, signal);
@@ -62,7 +62,7 @@ function guard(answer: RequestHandler, running: { count: number }): RequestHandl
     if (running.count >= MAX_CONCURRENT_REQUESTS) {
       throw new RpcMethodError(
         INTERNAL,
-        `only ${MAX_CONCURRENT_REQUESTS} requests are answered at once; retry later`,
+        `too many concurrent requests (limit ${MAX_CONCURRENT_REQUESTS}); retry later`,
       );
     }
     running.count++;
@@ -188,10 +188,10 @@ function refusalText(
   { open, perMinute }: Limit,
   count: number,
 ): string {
-  const what = method === 'elicitation/create' ? 'asked for input' : 'asked for the model';
-  const when = where === 'call' ? 'during a call' : 'without a call';
-  const refused = count === 1 ? 'refused' : `${count} requests refused`;
-  return `${what} too often: ${refused} (limit ${when}: ${open} at once, ${perMinute} a minute)`;
+  const kind = method === 'elicitation/create' ? 'elicitation' : 'sampling';
+  const when = where === 'call' ? 'during a call' : 'outside of calls';
+  const refused = count === 1 ? '1 refused' : `${count} refused`;
+  return `too many ${kind} requests: ${refused} (limit ${when}: ${open} at once, ${perMinute} per minute)`;
 }
 
 /** The submitted values, with the defaults of the form for missing ones. */

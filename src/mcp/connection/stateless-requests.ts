@@ -54,7 +54,7 @@ export class StatelessRequests {
       : first;
     const { resultType, ...rest } = result;
     if (resultType !== undefined && resultType !== 'complete') {
-      const detail = `the result of "${question.method}" has the unsupported type ${formatValue(resultType).slice(0, 100)}`;
+      const detail = `the result of "${question.method}" has the unsupported resultType ${formatValue(resultType).slice(0, 100)}`;
       throw new HostError('unreachable', this.#server, detail);
     }
     if (this.#mirrors && question.method === 'tools/list') this.#note(rest.tools);
@@ -164,7 +164,7 @@ async function answerInputRequests(
   let result: Wanted = first;
   for (let round = 1; isInputRequired(result); round++) {
     if (round > MAX_ROUNDS) {
-      const detail = `the server requested more input after ${MAX_ROUNDS} rounds; report this to the server’s author`;
+      const detail = `the server still requested input after ${MAX_ROUNDS} rounds; report this to the server’s author`;
       throw new HostError('unreachable', server, detail);
     }
     const inputResponses = await answerAll(server, result.inputRequests, answers, signal);

@@ -277,7 +277,7 @@ class ReplyQueue {
 }
 
 function tooMany(): Error {
-  const text = `${MAX_UNSETTLED} replies are already waiting for the server to read them`;
+  const text = `the server does not read its input: ${MAX_UNSETTLED} replies are pending`;
   return Object.assign(new Error(text), { code: 'not-reading', wasSent: false });
 }
 

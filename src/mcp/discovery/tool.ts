@@ -65,7 +65,7 @@ function readSchema(given: unknown): ReadSchema {
   return {
     schema: cleaned.value,
     repairs: [
-      ...(isNoted ? ['"inputSchema" does not have type "object", which is assumed'] : []),
+      ...(isNoted ? ['"inputSchema" does not have type "object"; type "object" is assumed'] : []),
       ...cleaned.repairs,
     ],
   };

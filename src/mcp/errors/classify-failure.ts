@@ -102,7 +102,7 @@ export function classifyStatus(
   if (wantsAuth) return { code: 'unauthorized', fault: CREDENTIALS_ADVICE, hasRun: 'no' };
   const answered = readRpcError(server, text);
   if (hadSession && mayBeLost(status, answered)) {
-    const detail = `the server no longer knows the session (HTTP ${status}); a new session is opened; check whether the server was restarted`;
+    const detail = `the session no longer exists on the server (HTTP ${status}), so a new session is opened; check whether the server was restarted`;
     return { code: 'session-lost', fault: detail, isTerminal: true, hasRun: 'no' };
   }
   if (answered && status < 500) return answered;

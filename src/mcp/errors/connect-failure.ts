@@ -53,7 +53,7 @@ export function classifyConnectFailure(server: string, failure: unknown, last: A
   if (code === 'ERA_NEGOTIATION_FAILED') {
     return fail(
       'unreachable',
-      `${secrets.brief(detail)}; if it is an older server, set "era" of its entry to "legacy"`,
+      `${secrets.brief(detail)}; if the server only supports MCP 2025-11-25 or earlier, set "era" to "legacy" in its entry`,
     );
   }
   return known;

@@ -11,7 +11,7 @@ export const HOST_ERRORS = {
     remedy: 'Read its last output in the message and in `status().stderr`; run the command by hand.',
   },
   unreachable: {
-    meaning: 'The server does not answer, or not with MCP.',
+    meaning: 'The server does not respond, or its response is not MCP.',
     remedy: 'Check the URL and that the server is running; Toolplane reconnects automatically.',
   },
   unauthorized: {
@@ -28,7 +28,7 @@ export const HOST_ERRORS = {
       'Toolplane reconnects automatically. If a call may have run, check its effect before you repeat it.',
   },
   'session-lost': {
-    meaning: 'The server no longer knows the session; it may have been restarted.',
+    meaning: 'The session no longer exists on the server, which may have been restarted.',
     remedy: 'No action needed: a new session is opened and the call is sent again.',
   },
   'too-large': {

@@ -38,12 +38,12 @@ export class SessionLossCheck {
       return new HostError('session-lost', this.#server, text, { cause: detail.cause, isTerminal: true });
     }
     if (pinged.kind === 'unclear') {
-      const text = `the server may no longer know the session (HTTP ${status}), and a ping did not settle it`;
+      const text = `the session may no longer exist on the server (HTTP ${status}), and a ping gave no definite result`;
       return new HostError('unreachable', this.#server, `${text}; ${CHECK_EFFECT}`, { cause: detail.cause });
     }
     const own = classifyStatus(this.#server, facts, status);
     if (own instanceof ServerFault) return own;
-    const text = `${this.#secrets.brief(reason)} (HTTP ${status} for "${method}", although the session is known)`;
+    const text = `${this.#secrets.brief(reason)} (HTTP ${status} for "${method}", although the session is still valid)`;
     return new HostError('unreachable', this.#server, `${text}; ${CHECK_EFFECT}`, { cause: detail.cause });
   }
 

@@ -16,7 +16,7 @@ export function malformedResultError(server: string, method: string, detail: str
 /** Lists the available prompts, up to a limit. */
 function unknownPrompt(server: string, name: string, known: readonly string[]): HostError {
   const similar = nearest(name, known);
-  const available = known.length > 0 ? `available: ${formatNames(known)}` : 'it has none';
+  const available = known.length > 0 ? `available: ${formatNames(known)}` : 'the server offers no prompts';
   const hint = similar === undefined ? available : `did you mean "${similar}"? ${available}`;
   return new HostError('not-offered', server, `the server has no prompt "${name}"; ${hint}`, {
     hasRun: 'no',

@@ -107,7 +107,7 @@ export class Subscriptions implements Disposable {
       else
         this.#deps.onWarning(
           feed.connection.name,
-          `${first} is not subscribed to until the next reconnect: ${messageOf(failure)}`,
+          `the subscription to ${first} failed and is retried after the next reconnect: ${messageOf(failure)}`,
         );
     }
   }

@@ -59,6 +59,6 @@ function throwIfAborted({ aborted, reason }: AbortSignal): void {
 
 const LOST: UnavailableReason = {
   code: 'closed',
-  detail: 'the connection closed as soon as it was made; retry the call',
+  detail: 'the connection was closed right after it was established; retry the call',
 };
 const NEVER = new AbortController().signal;

@@ -148,15 +148,15 @@ export function unavailableReason(state: ServerState, now: number): UnavailableR
     case 'connected':
       return undefined;
     case 'disabled':
-      return { code: 'disabled', detail: 'the server is disabled; enable it to use it' };
+      return { code: 'disabled', detail: 'the server is disabled; enable it first' };
     case 'needs-auth':
       return {
         code: 'unauthorized',
-        detail: `${state.cause.detail}; reconnect the server once that is fixed`,
+        detail: `${state.cause.detail}; then reconnect the server`,
       };
     case 'failed': {
       const flapping = isFlapping(state.past)
-        ? 'its connections keep failing shortly after they are made; last failure: '
+        ? 'its connections repeatedly fail shortly after they are established; last failure: '
         : '';
       return {
         code: state.cause.code,
@@ -186,7 +186,7 @@ function requestedPause(
 }
 
 function describeNextRetry({ nextRetryAt, cause }: Failed, now: number): string {
-  if (cause.code === 'bad-config') return 'change its entry, or reconnect the server once that is fixed';
+  if (cause.code === 'bad-config') return 'correct its entry, or fix the cause and reconnect the server';
   if (nextRetryAt === undefined) return 'reconnect the server to try again';
   return `retrying in ${Math.max(1, Math.ceil((nextRetryAt - now) / 1000))} s`;
 }

@@ -109,7 +109,7 @@ test('a call is not retried on a connection whose tool definition differs', asyn
   );
   await collect(query);
   expect(results(model.requests.at(-1)).t2).toMatch(
-    /^!.*tool "find" changed after this call was decided; the connection was lost during the call, which may have run, and it was not sent again/,
+    /^!.*tool "find" changed after this call was decided; the connection was lost during an earlier attempt, so the call may have run and was not sent again/,
   );
   expect(asked).toEqual([]);
 });

@@ -110,7 +110,7 @@ test.runIf(hasScript)(
     const args = ['--model', 'rehearsal', '--mcp-config', ASKING, '--allowedTools', 'mcp__asking'];
     const chat = new TerminalProcess(args, env, undefined, place.project);
     await chat.until('Server asking asks: Form 0');
-    await chat.until('1000 requests refused');
+    await chat.until('1000 refused');
     chat.type('/mcp\r');
     await chat.until('connected');
     await chat.until('name (');
@@ -122,7 +122,7 @@ test.runIf(hasScript)(
     await chat.until('› ');
     chat.type('/quit\r');
     expect(await chat.closed).toEqual([0, null]);
-    expect(chat.printed.match(/asked for input too often/g)?.length).toBeLessThan(6);
+    expect(chat.printed.match(/too many elicitation requests/g)?.length).toBeLessThan(6);
     expect(chat.printed).not.toMatch(/line \d/);
   },
 );

@@ -177,7 +177,7 @@ test('does not retry a missing value automatically; a reconnect uses the current
   });
   expect(fleet.state('srv')).not.toHaveProperty('nextRetryAt');
   await expect(fleet.servers.target('srv')?.connect()).rejects.toThrow(
-    'reconnect the server once that is fixed',
+    'fix the cause and reconnect the server',
   );
   env.BIN = 'x';
   store.set('key', SECRET);

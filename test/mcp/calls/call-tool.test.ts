@@ -199,7 +199,7 @@ test('a call whose tool changed since the decision is not sent', async () => {
 
 test.each([
   ['never got there', refused, 'no', 'failed', 'the call was not sent'],
-  ['may have run', lost, 'maybe', 'lost', 'which may have run, and it was not sent again'],
+  ['may have run', lost, 'maybe', 'lost', 'so the call may have run and was not sent again'],
 ] as const)(
   'it is looked at before each attempt: the first %s',
   async (_, failure, hasRun, outcome, words) => {

@@ -85,5 +85,5 @@ describe('headers', () => {
 
 test('a schema that is nested too deep is invalid, and nothing throws', () => {
   const schema: unknown = JSON.parse(`${'{"not":'.repeat(100_000)}{}${'}'.repeat(100_000)}`);
-  expect(readHeaderParams(schema)).toEqual({ fault: 'its schema is nested too deep' });
+  expect(readHeaderParams(schema)).toEqual({ fault: 'its schema is nested too deeply' });
 });

@@ -141,13 +141,13 @@ describe('server asks', () => {
     const refused = await Promise.allSettled(asked.slice(64));
     expect(begun).toHaveLength(64);
     expect(refused.every(({ status }) => status === 'rejected')).toBe(true);
-    await expect(asked[64]).rejects.toThrow('only 64 requests are answered at once; retry later');
+    await expect(asked[64]).rejects.toThrow('too many concurrent requests (limit 64); retry later');
     begun[0]?.resolve({});
     begun[1]?.reject(new Error('no'));
     await Promise.allSettled(asked.slice(0, 2));
     void answer({}, signal);
     void answer({}, signal);
-    await expect(answer({}, signal)).rejects.toThrow('only 64');
+    await expect(answer({}, signal)).rejects.toThrow('limit 64');
     expect(begun).toHaveLength(66);
   });
 
@@ -235,7 +235,7 @@ describe('question limiter', () => {
       expect(await Promise.all(asked.slice(1))).toEqual(Array(1999).fill({ action: 'cancel' }));
       expect(reported).toHaveLength(4);
       expect(reported[0]).toBe(
-        'asked for input too often: refused (limit without a call: 1 at once, 5 a minute)',
+        'too many elicitation requests: 1 refused (limit outside of calls: 1 at once, 5 per minute)',
       );
       open[0]?.resolve({ action: 'accept' });
       expect(await asked[0]).toEqual({ action: 'accept' });
@@ -296,7 +296,7 @@ describe('question limiter', () => {
     const { ask, open } = limited('sampling/createMessage', 'unsolicited');
     const asked = Array.from({ length: 50 }, ask);
     expect(open).toHaveLength(2);
-    await expect(asked[2]).rejects.toThrow('asked for the model too often');
+    await expect(asked[2]).rejects.toThrow('too many sampling requests');
     const rest = await Promise.allSettled(asked.slice(3));
     expect(rest.every(({ status }) => status === 'rejected')).toBe(true);
   });

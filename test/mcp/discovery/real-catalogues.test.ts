@@ -47,7 +47,7 @@ describe('each anomaly of the catalogue', () => {
 
   test('a schema without a type is read as an object schema, with a diagnostic', async () => {
     const found = await discover(byName.get('gitlab') as Recorded);
-    const fault = '"inputSchema" does not have type "object", which is assumed';
+    const fault = '"inputSchema" does not have type "object"; type "object" is assumed';
     expect(found.diagnostics.map(({ entry }) => `gitlab/${entry}`)).toEqual(anomalies.missingRootType.items);
     expect(found.diagnostics.map(formatDiagnostic)[0]).toBe(`tool "create_or_update_file": ${fault}`);
     expect(found.items.map(({ inputSchema }) => inputSchema)).toEqual(

@@ -3,7 +3,7 @@ import { readList } from '../../../src/mcp/discovery/read-list.ts';
 import { parseTool } from '../../../src/mcp/discovery/tool.ts';
 
 const object = { type: 'object' };
-const assumed = '"inputSchema" does not have type "object", which is assumed';
+const assumed = '"inputSchema" does not have type "object"; type "object" is assumed';
 const missing = '"inputSchema" is missing; any arguments are accepted';
 
 test.each<[string, unknown, object | undefined, string[]]>([

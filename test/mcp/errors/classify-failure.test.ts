@@ -390,7 +390,9 @@ describe('plain messages', () => {
     const { port } = server.address() as AddressInfo;
     expect(await failure({ type: 'http', url: `http://127.0.0.1:${port}/` })).toMatchObject({
       code: 'unreachable',
-      message: expect.stringContaining('the server does not speak HTTP on this port; check "url", its port'),
+      message: expect.stringContaining(
+        'the server does not respond with HTTP on this port; check "url", its port',
+      ),
     });
     server.close();
   });

@@ -72,7 +72,7 @@ describe('while connecting', () => {
     const thrown = new SdkError(SdkErrorCode.EraNegotiationFailed, 'it did not offer it');
     expect(classifyConnectFailure('srv', thrown, { ...last, isUnanswered: false })).toMatchObject({
       code: 'unreachable',
-      message: expect.stringContaining('set "era" of its entry to "legacy"'),
+      message: expect.stringContaining('set "era" to "legacy" in its entry'),
     });
   });
 });

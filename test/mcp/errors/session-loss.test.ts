@@ -56,7 +56,7 @@ describe('a call that is answered as if the session were lost', () => {
       isTerminal: false,
       hasRun: 'maybe',
       message: expect.stringMatching(
-        `${WORDS}.*HTTP ${status} for "tools/call", although the session is known`,
+        `${WORDS}.*HTTP ${status} for "tools/call", although the session is still valid`,
       ),
     });
     expect(pings(shop.seen)).toBe(1);

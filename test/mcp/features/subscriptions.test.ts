@@ -189,7 +189,7 @@ describe('subscriptions', () => {
     await host.subscribe('odd', 'note://1', () => {});
     await host.setServers({ odd: odd({ capabilities: { resources: {} } }) });
     expect(await warned.promise).toBe(
-      'odd: note://1 is not subscribed to until the next reconnect: MCP server "odd": the server does not offer subscriptions to resources',
+      'odd: the subscription to note://1 failed and is retried after the next reconnect: MCP server "odd": the server does not offer subscriptions to resources',
     );
   });
 

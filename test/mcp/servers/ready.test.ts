@@ -50,8 +50,7 @@ describe('being ready', () => {
       name: 'NotReadyError',
       code: 'unreachable',
       server: 'a',
-      message:
-        'MCP server "a": no; retrying in 1 s; MCP server "c": no; reconnect the server once that is fixed',
+      message: 'MCP server "a": no; retrying in 1 s; MCP server "c": no; then reconnect the server',
       missing: [{ server: 'a' }, { server: 'c', code: 'unauthorized' }],
     });
   });

@@ -72,7 +72,7 @@ describe('a connection', () => {
     await expect(target.connect()).rejects.toMatchObject({
       code: 'unauthorized',
       hasRun: 'no',
-      message: 'MCP server "a": it refused our token; reconnect the server once that is fixed',
+      message: 'MCP server "a": it refused our token; then reconnect the server',
     });
     expect(await fleet.servers.reconnect('a')).toMatchObject({ kind: 'connected' });
   });
@@ -209,7 +209,7 @@ test('retry delays double up to the maximum', async () => {
 });
 
 test.each([
-  ['an entry that is wrong', refuse('bad-config'), 'change its entry'],
+  ['an entry that is wrong', refuse('bad-config'), 'correct its entry'],
   [
     'a command that is not there',
     refuse('spawn-failed', { cause: { code: 'ENOENT' } }),
@@ -308,7 +308,7 @@ test('a flapping process is restarted at growing intervals', async () => {
   }
   // A call repairs the first loss at once; after that the pause holds for calls as well.
   expect(fleet.dials.length - before).toBeLessThanOrEqual(6);
-  await expect(target.connect()).rejects.toThrow(/keep failing shortly.* retrying in \d+ s/);
+  await expect(target.connect()).rejects.toThrow(/repeatedly fail shortly.* retrying in \d+ s/);
 });
 
 test('servers of one name in several sub-agents share a rate limit', async () => {

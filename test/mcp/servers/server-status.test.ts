@@ -52,7 +52,8 @@ const CASES: [string, ServerState, object, object | undefined][] = [
     },
     {
       code: 'unreachable',
-      detail: 'its connections keep failing shortly after they are made; last failure: no; retrying in 4 s',
+      detail:
+        'its connections repeatedly fail shortly after they are established; last failure: no; retrying in 4 s',
     },
   ],
   [
@@ -77,13 +78,13 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       stderr: ['a line'],
       cause: { code: 'unauthorized', message: 'MCP server "s": no', detail: 'no' },
     },
-    { code: 'unauthorized', detail: 'no; reconnect the server once that is fixed' },
+    { code: 'unauthorized', detail: 'no; then reconnect the server' },
   ],
   [
     'turned off',
     { ...facts, kind: 'disabled' },
     { state: 'disabled', since: 7, attempt: 2, stderr: ['a line'] },
-    { code: 'disabled', detail: 'the server is disabled; enable it to use it' },
+    { code: 'disabled', detail: 'the server is disabled; enable it first' },
   ],
   [
     'connected',

@@ -186,6 +186,6 @@ function write(message: JSONRPCMessage): string {
     return JSON.stringify(message);
   } catch {
     if ('method' in message) return '';
-    return JSON.stringify(rpcFailure(message.id as RpcId, INTERNAL, 'its response is nested too deep'));
+    return JSON.stringify(rpcFailure(message.id as RpcId, INTERNAL, 'its response is nested too deeply'));
   }
 }

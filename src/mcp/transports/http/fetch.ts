@@ -100,7 +100,7 @@ function redirectOf(
   const next = new URL(location, url);
   const place = `${next.origin}${next.pathname}`;
   if (next.origin !== url.origin) {
-    const error = `the server redirects to ${place}, another origin, which must not receive its headers; if that is the server, set "url" to it`;
+    const error = `the server redirects to another origin, ${place}, which must not receive the configured headers; if that address is correct, set "url" to it`;
     return redirectError(statusCode, error);
   }
   if (method === 'GET' || statusCode >= 307) return next;

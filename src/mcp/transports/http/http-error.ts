@@ -70,7 +70,7 @@ export function toNetworkError(failure: unknown): unknown {
 }
 
 const NO_HTTP =
-  'the server does not speak HTTP on this port; check "url", its port, and whether it needs https';
+  'the server does not respond with HTTP on this port; check "url", its port, and whether the server requires https';
 
 /** If no connection was made through a proxy, the proxy is the cause. */
 export function toProxyError(error: unknown, { host }: URL): unknown {

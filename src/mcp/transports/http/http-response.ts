@@ -137,17 +137,17 @@ export function parseJsonResponse(
   try {
     data = JSON.parse(text);
   } catch (cause) {
-    throw fail('its JSON is invalid', cause);
+    throw fail('the body is not valid JSON', cause);
   }
   if (Array.isArray(data)) {
     const batch = data.map(normalizeLooseMessage).filter((it) => it !== undefined);
     if (batch.some((it) => !('method' in it) && isAnswerTo(it.id, id))) return batch;
-    throw fail('the list it sent contains no response to the request');
+    throw fail('the batch contains no response to the request');
   }
   const { id: own, method, result, error } = Object(data) as Record<string, unknown>;
   const hasAnswer = method === undefined && (result !== undefined || error !== undefined);
   if (hasAnswer && !isAnswerTo(own, id)) {
-    throw fail(`for another request (${formatId(own)} instead of ${formatId(id)})`);
+    throw fail(`the response is for another request (${formatId(own)} instead of ${formatId(id)})`);
   }
   const message = normalizeLooseMessage(data);
   if (message === undefined) throw fail('the body is not a JSON-RPC message; check "url"');
@@ -161,7 +161,7 @@ function isAnswerTo(own: unknown, id: number | string | undefined): boolean {
 }
 
 function formatId(id: unknown): string {
-  return typeof id === 'number' || typeof id === 'string' ? JSON.stringify(id).slice(0, 50) : 'no id';
+  return typeof id === 'number' || typeof id === 'string' ? `id ${JSON.stringify(id).slice(0, 50)}` : 'no id';
 }
 
 /** The error for an oversized message. */
@@ -188,7 +188,7 @@ function isForTransport(kind: HttpKind, { method, status, hadSession }: Response
 
 function refusal(answer: ResponseFacts): HttpError {
   const { method, status, type, text, retryAfterMs, hadSession, challenge } = answer;
-  const again = retryAfterMs === undefined ? '' : ` and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
+  const again = retryAfterMs === undefined ? '' : ` (Retry-After: ${Math.ceil(retryAfterMs / 1000)} s)`;
   const bodyText = type.includes('html') ? '' : excerpt(text);
   return new HttpError(`the server answered ${status}${again}${bodyText === '' ? '' : `: ${bodyText}`}`, {
     code: 'http-status',

@@ -184,14 +184,15 @@ export function parseHelperOutput(text: string): Record<string, string> | string
   try {
     value = JSON.parse(text);
   } catch {
-    return 'must print one JSON object of headers, but printed something else';
+    return 'must print one JSON object of headers, but its output is not JSON';
   }
-  if (!isRecord(value) || Array.isArray(value)) return 'must print one JSON object of headers';
+  if (!isRecord(value) || Array.isArray(value))
+    return 'must print one JSON object of headers, but printed another JSON value';
   for (const [header, content] of Object.entries(value)) {
     if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(header)) return 'printed an invalid header name';
-    if (typeof content !== 'string') return `printed a "${header}" that is not a string`;
+    if (typeof content !== 'string') return `printed a value of "${header}" that is not a string`;
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(content))
-      return `printed a "${header}" that is not a valid header value`;
+      return `printed a value of "${header}" that is not a valid header value`;
   }
   return value as Record<string, string>;
 }

@@ -35,8 +35,8 @@ async function trustedText(path: string): Promise<{ text: string } | string> {
   const { mode, uid, size } = await file.stat();
   const self = process.getuid?.();
   if (self !== undefined && uid !== self && uid !== 0) return 'it belongs to another user';
-  if (self !== undefined && (mode & 0o022) !== 0) return 'other users can write it';
-  if (size > MAX_LOCK_FILE_BYTES) return 'it is too long';
+  if (self !== undefined && (mode & 0o022) !== 0) return 'other users can write to it';
+  if (size > MAX_LOCK_FILE_BYTES) return 'it is too large';
   return { text: await file.readFile('utf8') };
 }
 

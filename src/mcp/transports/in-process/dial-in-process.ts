@@ -18,7 +18,7 @@ export async function dialInProcess(
     throw new HostError(
       'bad-config',
       name,
-      'an in-process server needs a connected program, and there is none',
+      'an in-process server requires a connected SDK program, but none is connected',
     );
   }
   const port = context.openPort(name);

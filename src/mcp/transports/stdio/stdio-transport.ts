@@ -163,7 +163,7 @@ export class StdioTransport implements Transport {
   /** The process exited by itself, or its pipes broke. */
   async #endLost(process: ServerProcess): Promise<void> {
     await this.#drain();
-    this.#stderr.end(epitaph(process.child));
+    this.#stderr.end(describeExit(process.child));
     this.#emitClose();
     this.#writer?.end();
     await endProcess(process);
@@ -186,9 +186,9 @@ export class StdioTransport implements Transport {
   }
 }
 
-function epitaph({ exitCode, signalCode }: PipedChild): string {
+function describeExit({ exitCode, signalCode }: PipedChild): string {
   if (signalCode !== null) return `(ended by ${signalCode})`;
-  return exitCode === null ? '(it closed its input or output)' : `(exited with code ${exitCode})`;
+  return exitCode === null ? '(the process closed its stdin or stdout)' : `(exited with code ${exitCode})`;
 }
 
 /** A child that left the process group may still hold the pipes open. */

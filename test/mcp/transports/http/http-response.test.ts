@@ -180,7 +180,7 @@ describe('answers', () => {
       const { failure } = await callFailure(twist);
       expect(failure).toMatchObject({
         code: 'cross-origin',
-        message: `the server redirects to ${place}, another origin, which must not receive its headers; if that is the server, set "url" to it`,
+        message: `the server redirects to another origin, ${place}, which must not receive the configured headers; if that address is correct, set "url" to it`,
       });
       expect(asked).toEqual([]);
       other.close();
@@ -295,7 +295,7 @@ describe('judge answer', () => {
     [
       'streamable',
       { status: 503, retryAfterMs: 2000, type: 'text/plain', text: 'busy' },
-      { message: 'the server answered 503 and asks to wait 2 s: busy', retryAfterMs: 2000, wasSent: true },
+      { message: 'the server answered 503 (Retry-After: 2 s): busy', retryAfterMs: 2000, wasSent: true },
     ],
     [
       'streamable',
@@ -350,10 +350,10 @@ describe('judge answer', () => {
   });
 
   test.each([
-    ['[]', 'the server answered 200, but the list it sent contains no response to the request'],
+    ['[]', 'the server answered 200, but the batch contains no response to the request'],
     [
       '[{"jsonrpc":"2.0","id":9,"result":{}},7]',
-      'the server answered 200, but the list it sent contains no response to the request',
+      'the server answered 200, but the batch contains no response to the request',
     ],
     [
       '{"jsonrpc":"2.0","method":"notifications/x"}',
@@ -365,19 +365,19 @@ describe('judge answer', () => {
     ],
     [
       '{"jsonrpc":"2.0","id":{"toString":1},"result":{}}',
-      'the server answered 200, but for another request (no id instead of 1)',
+      'the server answered 200, but the response is for another request (no id instead of id 1)',
     ],
     [
       '{"jsonrpc":"2.0","id":2,"result":{}}',
-      'the server answered 200, but for another request (2 instead of 1)',
+      'the server answered 200, but the response is for another request (id 2 instead of id 1)',
     ],
     [
       '{"jsonrpc":"2.0","error":{"code":1}}',
-      'the server answered 200, but for another request (no id instead of 1)',
+      'the server answered 200, but the response is for another request (no id instead of id 1)',
     ],
     ['{"ok":true}', 'the server answered 200, but the body is not a JSON-RPC message; check "url"'],
     ['null', 'the server answered 200, but the body is not a JSON-RPC message; check "url"'],
-    ['{"jsonrpc"', 'the server answered 200, but its JSON is invalid'],
+    ['{"jsonrpc"', 'the server answered 200, but the body is not valid JSON'],
   ])('%s is no answer', (text, message) => {
     expect(() => parseJsonResponse(text, 200, 1)).toThrow(
       expect.objectContaining({ code: 'bad-answer', message }),

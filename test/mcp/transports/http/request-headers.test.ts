@@ -34,7 +34,10 @@ describe('a headersHelper', () => {
       'process.exit(3)',
       'MCP server "srv": its "headersHelper" exited with code 3; run it by hand to see why',
     ],
-    ['console.log(5)', 'MCP server "srv": its "headersHelper" must print one JSON object of headers'],
+    [
+      'console.log(5)',
+      'MCP server "srv": its "headersHelper" must print one JSON object of headers, but printed another JSON value',
+    ],
     ["console.log('x'.repeat(99999))", 'MCP server "srv": its "headersHelper" printed more than 65536 bytes'],
   ])('%s is one clear fault', async (code, message) => {
     await expect(run(code)).rejects.toMatchObject({ name: 'HostError', code: 'bad-config', message });
@@ -107,11 +110,11 @@ describe('a headersHelper', () => {
 test.each([
   ['{"Authorization":"Bearer x"}', { Authorization: 'Bearer x' }],
   ['{}', {}],
-  ['Bearer secret', 'must print one JSON object of headers, but printed something else'],
-  ['["secret"]', 'must print one JSON object of headers'],
-  ['{"a":1}', 'printed a "a" that is not a string'],
+  ['Bearer secret', 'must print one JSON object of headers, but its output is not JSON'],
+  ['["secret"]', 'must print one JSON object of headers, but printed another JSON value'],
+  ['{"a":1}', 'printed a value of "a" that is not a string'],
   ['{"a b":"secret"}', 'printed an invalid header name'],
-  ['{"a":"sec\\nret"}', 'printed a "a" that is not a valid header value'],
+  ['{"a":"sec\\nret"}', 'printed a value of "a" that is not a valid header value'],
 ])('%s is read as %j', (text, read) => {
   expect(parseHelperOutput(text)).toEqual(read);
 });

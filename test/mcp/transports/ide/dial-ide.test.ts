@@ -95,7 +95,7 @@ describe('dial ide', () => {
     await unreached({ type: 'ws-ide' }, own.world);
     expect(own.noise).toEqual([
       "lock file 1.lock is ignored: it is not an editor's lock file",
-      'lock file 2.lock is ignored: other users can write it',
+      'lock file 2.lock is ignored: other users can write to it',
       "lock file name.lock is ignored: it is not an editor's lock file",
     ]);
     expect(await findEditors(join(own.dir, 'nowhere'))).toEqual({ editors: [], notes: [] });

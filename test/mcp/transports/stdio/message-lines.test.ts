@@ -60,7 +60,7 @@ describe('message lines', () => {
   });
 
   test.each([
-    ['a list', (deep: string) => `[${deep}]`, 'a value that is nested too deep'],
+    ['a list', (deep: string) => `[${deep}]`, 'a value that is nested too deeply'],
     ['no list', (deep: string) => deep.replace('[', '{"a":').replace(/\]$/, '}'), '{"a":'],
   ])('%s that nests too deep to be written is noise, and what comes after it is read', (_, line, told) => {
     const { lines, messages, noise } = reader(4 * MIB);
@@ -75,7 +75,7 @@ describe('message lines', () => {
     const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
     lines.write(Buffer.from(`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":${deep}}}\n`));
     expect(messages).toMatchObject([
-      { id: 1, error: { code: 1, message: 'a value that is nested too deep' } },
+      { id: 1, error: { code: 1, message: 'a value that is nested too deeply' } },
     ]);
   });
 

@@ -184,7 +184,7 @@ test('a server that closes its output but lives on is ended', async () => {
   await far.dialed.close();
   expect(isRunning(pid)).toBe(false);
   expect(far.closes()).toBe(1);
-  expect(far.dialed.stderr()).toEqual(['(it closed its input or output)']);
+  expect(far.dialed.stderr()).toEqual(['(the process closed its stdin or stdout)']);
 });
 
 test('a server that closes its input makes sending fail, not the host', async () => {
