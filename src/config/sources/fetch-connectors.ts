@@ -210,7 +210,7 @@ function faultOf(cause: unknown): string {
   const { code } = cause as NodeJS.ErrnoException;
   if (code === 'UND_ERR_INVALID_ARG') return 'invalid "headers"; check their values for line breaks';
   if (code === 'bad-config')
-    return 'the proxy URL in the environment is invalid; check HTTPS_PROXY and HTTP_PROXY';
+    return 'the proxy URL in the environment is not supported; use an http:// or https:// proxy';
   if (typeof code !== 'string') return 'request failed';
   return NETWORK_ERRORS[code]?.fault ?? `connection failed (${code})`;
 }
