@@ -332,7 +332,7 @@ function warningsOf(server: string, entry: unknown): HostEvent[] {
   if (!isRecord(entry)) return [];
   return unknownMembers(entry).map(({ name, suggestion }) => {
     const hint = suggestion === undefined ? '' : `; did you mean "${suggestion}"?`;
-    return { type: 'warning', server, message: `unknown key "${name}" in its entry${hint}` };
+    return { type: 'warning', server, message: `unknown key "${name}" in the server entry${hint}` };
   });
 }
 

@@ -107,10 +107,12 @@ export function findEntryError(entry: unknown): EntryError | undefined {
 function faultOfKind(entry: Record<string, unknown>): EntryError | undefined {
   const { type, url } = entry;
   if (entry.command !== undefined && url !== undefined && (type === undefined || type === 'stdio'))
-    return { member: 'url', message: 'it has both "command" and "url"; a server has one of them' };
+    return { member: 'url', message: 'the entry has both "command" and "url"; remove one of them' };
   if (type === undefined && entry.command === undefined) {
     if (url === undefined)
-      return { message: 'a stdio server needs "command", any other "url", and it has neither' };
+      return {
+        message: 'a stdio server needs "command", any other server needs "url"; the entry has neither',
+      };
     return faultOfUrl('http', url, WEB);
   }
   switch (type ?? 'stdio') {
@@ -140,7 +142,7 @@ function faultOfUrl(kind: string, url: unknown, schemes: readonly string[]): Ent
   const { protocol } = new URL(url);
   if (schemes.includes(protocol)) return undefined;
   if (SOCKET.includes(protocol)) return fault(`"url" is a WebSocket URL; set "type" to "ws"`);
-  return fault(`the url of ${aKind(kind)} server starts with ${schemes.join('// or ')}//`);
+  return fault(`the url of ${aKind(kind)} server must start with ${schemes.join('// or ')}//`);
 }
 
 /** The type with its article. */
@@ -170,9 +172,9 @@ const oneOf =
     known.includes(value);
 
 const TEXT: Check = [isText, 'must be a non-empty string'];
-const TIME: Check = [isAbove0, 'is a number of milliseconds above 0'];
+const TIME: Check = [isAbove0, 'must be a number of milliseconds above 0'];
 const NAMES: Check = [(value) => Array.isArray(value) && value.every(isText), 'must be a list of tool names'];
-const FLAG: Check = [oneOf(true, false), 'is true or false'];
+const FLAG: Check = [oneOf(true, false), 'must be true or false'];
 
 /** Validation of optional members; members that are not listed here are not validated. */
 const MEMBERS: Readonly<Record<string, Check>> = {
@@ -180,7 +182,7 @@ const MEMBERS: Readonly<Record<string, Check>> = {
   env: [isMapOf(isString), 'must map names to strings'],
   inheritEnv: [
     (value) => Array.isArray(value) && value.every(isVariableName),
-    'must be a list of names of variables',
+    'must be a list of variable names',
   ],
   cwd: TEXT,
   headers: [isMapOf(isString), 'must map names to strings'],
@@ -188,17 +190,17 @@ const MEMBERS: Readonly<Record<string, Check>> = {
   tls: [isTls, 'may have ca, cert, key and serverName, each a string; verification cannot be turned off'],
   ideName: TEXT,
   authToken: TEXT,
-  start: [oneOf('on-demand'), 'is "on-demand" or left out'],
+  start: [oneOf('on-demand'), 'must be "on-demand" or omitted'],
   required: FLAG,
   trust: FLAG,
-  era: [oneOf('auto', 'legacy', 'modern'), 'is "auto", "legacy" or "modern"'],
+  era: [oneOf('auto', 'legacy', 'modern'), 'must be "auto", "legacy" or "modern"'],
   timeout: TIME,
   connectTimeoutMs: TIME,
   idleTimeoutMs: TIME,
-  toolTimeoutsMs: [isMapOf(isAbove0), 'must map names of tools to milliseconds above 0'],
+  toolTimeoutsMs: [isMapOf(isAbove0), 'must map tool names to milliseconds above 0'],
   includeTools: NAMES,
   excludeTools: NAMES,
-  maxFrameBytes: [isAbove0, 'is a number of bytes above 0'],
+  maxFrameBytes: [isAbove0, 'must be a number of bytes above 0'],
 };
 const CHECKS = Object.entries(MEMBERS);
 
@@ -324,9 +326,9 @@ const rules = (server: string) =>
   `is not supported; allow tools in the settings: "permissions": {"allow": ["${mcpToolPrefix(server)}<tool>"]}`;
 
 const FOREIGN_MEMBERS: Readonly<Record<string, (server: string) => string>> = {
-  transport: () => 'is "type" here, which is "stdio", "http", "sse" or "ws"',
-  httpUrl: () => 'is "url" here, with "type": "http"',
-  serverUrl: () => 'is "url" here',
+  transport: () => 'is not supported; use "type" with "stdio", "http", "sse" or "ws"',
+  httpUrl: () => 'is not supported; use "url" with "type": "http"',
+  serverUrl: () => 'is not supported; use "url"',
   autoApprove: rules,
   alwaysAllow: rules,
 };

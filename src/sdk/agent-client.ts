@@ -33,10 +33,10 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
    */
   async *turn(prompt: string | SDKUserMessage): AsyncGenerator<SDKMessage, SDKResultMessage> {
     if (this.#inTurn) {
-      throw new SdkError('busy', 'A turn is running: read it to its result, or interrupt() it, first');
+      throw new SdkError('busy', 'A turn is running: read it to its result or call interrupt() first');
     }
     if (typeof prompt !== 'string' && prompt.shouldQuery === false) {
-      throw new SdkError('bad-option', 'A message with shouldQuery: false starts no turn: use send()');
+      throw new SdkError('bad-option', 'A message with shouldQuery: false does not start a turn: use send()');
     }
     this.#inTurn = true;
     try {

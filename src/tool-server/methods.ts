@@ -45,7 +45,7 @@ export const METHODS: { readonly [name: string]: Method | undefined } = {
     if (missing)
       throw new RpcMethodError(
         INVALID_PARAMS,
-        `Prompt '${prompt.name}' needs the argument '${missing.name}'`,
+        `Prompt '${prompt.name}' requires the argument '${missing.name}'`,
       );
     return Promise.resolve(prompt.get(args, ctx)).then((reading) => ({
       ...(prompt.description && { description: prompt.description }),

@@ -43,7 +43,7 @@ export class NotificationLimiter {
   #dropLog(message: RpcMessage): void {
     this.#dropped++;
     const { logger } = ('params' in message && message.params) || {};
-    const data = `${this.#dropped} log messages were dropped because they came faster than they were read`;
+    const data = `${this.#dropped} log messages were dropped because the client did not read them in time`;
     this.#dropNotice = {
       jsonrpc: '2.0',
       method: 'notifications/message',

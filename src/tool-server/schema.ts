@@ -81,7 +81,7 @@ function refuseShape(schema: JsonSchema): JsonSchema {
   const word = keys.find((key) => typeof schema[key] === 'function');
   if (word === undefined && keys.some((key) => KEYWORDS.has(key))) return schema;
   throw new Error(
-    `looks like a shape, but "${word ?? keys[0]}" is not a zod schema; write { ${word ?? keys[0]}: z.number() } or { type: "object", properties: … }`,
+    `the schema looks like a zod shape, but "${word ?? keys[0]}" is not a zod schema; write { ${word ?? keys[0]}: z.number() } or { type: "object", properties: … }`,
   );
 }
 

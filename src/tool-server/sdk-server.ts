@@ -105,14 +105,14 @@ export function attach(server: SdkServer | SdkServerEntry, options: { assigns: o
   if (!isRecord(server) || server.type !== 'sdk' || !server.instance) {
     throw new SdkError(
       'bad-server',
-      `attach() needs what createSdkMcpServer() returns; it got ${describeValue(server)}`,
+      `attach() requires a server returned by createSdkMcpServer(), but received ${describeValue(server)}`,
     );
   }
   const { type, name, instance, timeout } = server;
   if (typeof options?.assigns !== 'object' || options.assigns === null) {
     throw new SdkError(
       'bad-server',
-      `attach() of server "${name}" needs { assigns }, the state its handlers see`,
+      `attach() of server "${name}" requires { assigns }, the application state passed to its handlers`,
     );
   }
   const policy = server instanceof SdkServer ? undefined : server.tools;

@@ -229,7 +229,7 @@ const OPTIONS: Required<{ [K in keyof SdkServerOptions]: Check }> = {
 /** Throws for the first invalid option of a server. Tools are checked one by one when they are compiled. */
 export function checkServerOptions(options: SdkServerOptions): void {
   if (typeof options?.name !== 'string' || options.name === '') {
-    throw new SdkError('bad-server', 'A tool server needs a name, a non-empty string');
+    throw new SdkError('bad-server', 'The name of a tool server must be a non-empty string');
   }
   const fault = optionFault(options, OPTIONS) ?? elementFault(options);
   if (fault) throw new SdkError('bad-server', `server "${options.name}": ${fault}`);
@@ -237,7 +237,7 @@ export function checkServerOptions(options: SdkServerOptions): void {
 
 function elementFault({ tools = [], resources = [], prompts = [] }: SdkServerOptions): string | undefined {
   const bad = tools.findIndex((tool) => !isRecord(tool));
-  if (bad >= 0) return `tools[${bad}] is ${describeValue(tools[bad])}; pass what tool() returns`;
+  if (bad >= 0) return `tools[${bad}] is ${describeValue(tools[bad])}; pass a value returned by tool()`;
   return (
     memberFault('resources', resources, { uri: 'string', name: 'string', read: 'function' }) ??
     memberFault('prompts', prompts, { name: 'string', get: 'function' })

@@ -141,7 +141,7 @@ const EXTRAS: Required<{ [K in keyof ToolExtras]: true }> = {
 /** Checks only the argument of `tool()`: a definition written by hand may have additional members. */
 function checkExtras(name: string, extras: unknown): void {
   const where = `tool ${JSON.stringify(name)}`;
-  if (!isRecord(extras)) throw new SdkError('bad-tool', `${where}: its extras must be an object`);
+  if (!isRecord(extras)) throw new SdkError('bad-tool', `${where}: extras must be an object`);
   const unknown = Object.keys(extras).find((key) => extras[key] !== undefined && !Object.hasOwn(EXTRAS, key));
   if (unknown === undefined) return;
   const guess = nearest(unknown, Object.keys(EXTRAS));
@@ -153,22 +153,22 @@ function checkDefinition(definition: AnyTool): void {
   if (!isRecord(definition)) {
     throw new SdkError(
       'bad-tool',
-      `${String(definition)} is not a tool definition; pass what tool() returns`,
+      `${String(definition)} is not a tool definition; pass a value returned by tool()`,
     );
   }
   const { name, description, inputSchema, handler, timeoutMs, maxResultSizeChars } = definition;
   const refuse = (fault: string): never => {
     throw new SdkError('bad-tool', `tool ${JSON.stringify(name)}: ${fault}`);
   };
-  if (typeof name !== 'string' || name === '') refuse('its name must be a non-empty string');
-  if (name.length > 128) refuse(`its name has ${name.length} characters; agents accept at most 128`);
+  if (typeof name !== 'string' || name === '') refuse('the name must be a non-empty string');
+  if (name.length > 128) refuse(`the name has ${name.length} characters; agents accept at most 128`);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are searched for
-  if (/[\u0000-\u001f\u007f]/.test(name)) refuse('its name contains a control character');
-  if (typeof description !== 'string') refuse('its description must be a string');
+  if (/[\u0000-\u001f\u007f]/.test(name)) refuse('the name contains a control character');
+  if (typeof description !== 'string') refuse('the description must be a string');
   if (typeof handler !== 'function' && typeof inputSchema === 'function' && !isStandardSchema(inputSchema)) {
-    refuse('its schema is missing: tool(name, description, schema, handler); {} means no arguments');
+    refuse('the schema is missing: call tool(name, description, schema, handler); {} means no arguments');
   }
-  if (typeof handler !== 'function') refuse('its handler must be a function');
+  if (typeof handler !== 'function') refuse('the handler must be a function');
   for (const [option, value] of Object.entries({ timeoutMs, maxResultSizeChars })) {
     if (value !== undefined && !(typeof value === 'number' && value > 0)) refuse(`${option} must be above 0`);
   }

@@ -160,7 +160,7 @@ describe('process link', () => {
     test('rejects frames after the end immediately', async () => {
       const { link } = open();
       link.end();
-      await expect(link.send({ n: 1 })).rejects.toThrow('the input was ended');
+      await expect(link.send({ n: 1 })).rejects.toThrow('the input has ended');
     });
 
     test('a broken stdin is reported as the exit that caused it', async () => {

@@ -129,7 +129,7 @@ test('an unknown key in an entry produces a warning with the closest valid key',
     if (event.type === 'warning') warnings.push(`${event.server}: ${event.message}`);
   });
   await host.ready();
-  expect(warnings).toEqual(['fix: unknown key "requried" in its entry; did you mean "required"?']);
+  expect(warnings).toEqual(['fix: unknown key "requried" in the server entry; did you mean "required"?']);
 });
 
 test.each([

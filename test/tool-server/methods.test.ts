@@ -120,8 +120,8 @@ describe('prompts', () => {
 
   test.each([
     [{ name: 'nope' }, "Prompt 'nope' not found"],
-    [{ name: 'greet' }, "Prompt 'greet' needs the argument 'who'"],
-    [{ name: 'greet', arguments: { how: 'Hi' } }, "Prompt 'greet' needs the argument 'who'"],
+    [{ name: 'greet' }, "Prompt 'greet' requires the argument 'who'"],
+    [{ name: 'greet', arguments: { how: 'Hi' } }, "Prompt 'greet' requires the argument 'who'"],
   ])('%j is -32602', async (params, fault) => {
     expect(await ask({ prompts: [greet] }, 'prompts/get', params)).toEqual(failure(-32602, fault));
   });

@@ -150,15 +150,23 @@ describe('schema', () => {
     [
       'a shape of words',
       { a: 'number', b: 'string' },
-      'looks like a shape, but "a" is not a zod schema; write { a: z.number() } or { type: "object", properties: … }',
+      'the schema looks like a zod shape, but "a" is not a zod schema; write { a: z.number() } or { type: "object", properties: … }',
     ],
-    ['a shape of constructors', { a: Number }, 'looks like a shape, but "a" is not a zod schema'],
+    [
+      'a shape of constructors',
+      { a: Number },
+      'the schema looks like a zod shape, but "a" is not a zod schema',
+    ],
     [
       'a keyword among constructors',
       { title: 'x', n: Number },
-      'looks like a shape, but "n" is not a zod schema',
+      'the schema looks like a zod shape, but "n" is not a zod schema',
     ],
-    ['a shape of JSON Schemas', { a: { type: 'number' } }, 'looks like a shape, but "a" is not a zod schema'],
+    [
+      'a shape of JSON Schemas',
+      { a: { type: 'number' } },
+      'the schema looks like a zod shape, but "a" is not a zod schema',
+    ],
     [
       'another root type',
       { type: 'string' },

@@ -88,22 +88,22 @@ test.each<[string, unknown[], string]>([
   [
     'no state',
     [toolServer('calc')],
-    'attach() of server "calc" needs { assigns }, the state its handlers see',
+    'attach() of server "calc" requires { assigns }, the application state passed to its handlers',
   ],
   [
     'state by another name',
     [toolServer('calc'), { assign: {} }],
-    'attach() of server "calc" needs { assigns }, the state its handlers see',
+    'attach() of server "calc" requires { assigns }, the application state passed to its handlers',
   ],
   [
     'no server',
     [undefined, { assigns: {} }],
-    'attach() needs what createSdkMcpServer() returns; it got undefined',
+    'attach() requires a server returned by createSdkMcpServer(), but received undefined',
   ],
   [
     'another object',
     [{ command: 'x' }, { assigns: {} }],
-    'attach() needs what createSdkMcpServer() returns; it got an object { command: string }',
+    'attach() requires a server returned by createSdkMcpServer(), but received an object { command: string }',
   ],
 ])('attach rejects %s', (_name, args, message) => {
   expect(() => (attach as unknown as (...all: unknown[]) => void)(...args)).toThrow(

@@ -245,8 +245,8 @@ describe('server options', () => {
   });
 
   test.each<[unknown, string]>([
-    [undefined, 'A tool server needs a name, a non-empty string'],
-    [{ name: '' }, 'A tool server needs a name, a non-empty string'],
+    [undefined, 'The name of a tool server must be a non-empty string'],
+    [{ name: '' }, 'The name of a tool server must be a non-empty string'],
     [{ name: 'calc', tool: [t] }, 'server "calc": "tool" is not an option; did you mean "tools"?'],
     [{ name: 'calc', whatever: 1 }, 'server "calc": "whatever" is not an option'],
     [{ name: 'calc', toString: 1 }, 'server "calc": "toString" is not an option'],
@@ -256,9 +256,12 @@ describe('server options', () => {
     ],
     [
       { name: 'calc', tools: [t, undefined] },
-      'server "calc": tools[1] is undefined; pass what tool() returns',
+      'server "calc": tools[1] is undefined; pass a value returned by tool()',
     ],
-    [{ name: 'calc', tools: [read] }, 'server "calc": tools[0] is a function; pass what tool() returns'],
+    [
+      { name: 'calc', tools: [read] },
+      'server "calc": tools[0] is a function; pass a value returned by tool()',
+    ],
     [{ name: 'calc', version: 2 }, 'server "calc": "version" must be a string; it is 2'],
     [{ name: 'calc', logging: 'yes' }, 'server "calc": "logging" must be true or false; it is "yes"'],
     [

@@ -134,20 +134,20 @@ describe('tool', () => {
   });
 
   test.each<[string, unknown[], string]>([
-    ['no name', ['', 'd', {}, nothing], 'tool "": its name must be a non-empty string'],
-    ['a name that is no text', [5, 'd', {}, nothing], 'tool 5: its name must be a non-empty string'],
+    ['no name', ['', 'd', {}, nothing], 'tool "": the name must be a non-empty string'],
+    ['a name that is no text', [5, 'd', {}, nothing], 'tool 5: the name must be a non-empty string'],
     [
       'a name that is too long',
       ['x'.repeat(129), 'd', {}, nothing],
-      'its name has 129 characters; agents accept at most 128',
+      'the name has 129 characters; agents accept at most 128',
     ],
-    ['a control character', ['a\u0000b', 'd', {}, nothing], 'its name contains a control character'],
-    ['no description', ['t', undefined, {}, nothing], 'tool "t": its description must be a string'],
-    ['no handler', ['t', 'd', {}, undefined], 'tool "t": its handler must be a function'],
+    ['a control character', ['a\u0000b', 'd', {}, nothing], 'the name contains a control character'],
+    ['no description', ['t', undefined, {}, nothing], 'tool "t": the description must be a string'],
+    ['no handler', ['t', 'd', {}, undefined], 'tool "t": the handler must be a function'],
     [
       'no schema',
       ['t', 'd', nothing],
-      'tool "t": its schema is missing: tool(name, description, schema, handler); {} means no arguments',
+      'tool "t": the schema is missing: call tool(name, description, schema, handler); {} means no arguments',
     ],
     [
       'an extra that is none',
@@ -159,7 +159,7 @@ describe('tool', () => {
       ['t', 'd', {}, nothing, { readOnlyHint: true }],
       'tool "t": "readOnlyHint" is not a known option of tool(); use one of annotations, title,',
     ],
-    ['extras that are none', ['t', 'd', {}, nothing, null], 'tool "t": its extras must be an object'],
+    ['extras that are none', ['t', 'd', {}, nothing, null], 'tool "t": extras must be an object'],
     ['a limit of 0', ['t', 'd', {}, nothing, { timeoutMs: 0 }], 'tool "t": timeoutMs must be above 0'],
     [
       'a limit that is no number',

@@ -10,7 +10,7 @@ export const SLEEP = defineBuiltIn({
   required: {
     seconds: { type: 'number', minimum: 0, maximum: 86_400, description: 'The maximum time to wait.' },
   },
-  optional: { reason: { type: 'string', description: 'What you wait for, for the user.' } },
+  optional: { reason: { type: 'string', description: 'What the wait is for, shown to the user.' } },
   async run({ seconds }, { wake }, signal) {
     const elapsed = new AbortController();
     // AbortSignal.timeout() would not keep the process alive.

@@ -4,8 +4,8 @@ import { defineBuiltIn } from './built-in.ts';
 export const TASK = defineBuiltIn({
   name: 'Task',
   description:
-    'Gives a task to a sub-agent and returns its final message. It does not see this conversation: the prompt must ' +
-    'contain everything it needs, and say what to report. Several calls in one message run concurrently.',
+    'Gives a task to a sub-agent and returns its final message. The sub-agent does not see this conversation: the prompt must ' +
+    'contain all the information the sub-agent needs, and what to report. Several calls in one message run concurrently.',
   annotations: { title: 'Delegate', readOnlyHint: false, destructiveHint: false },
   required: {
     description: { type: 'string', minLength: 1, description: 'The work in three to five words.' },

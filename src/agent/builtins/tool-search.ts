@@ -16,14 +16,18 @@ export const TOOL_SEARCH = defineBuiltIn({
     'the word, "readonly:true" and "destructive:false" require that annotation; filters without words list by name.',
   annotations: { title: 'Search for tools', readOnlyHint: true, openWorldHint: false },
   required: {
-    query: { type: 'string', minLength: 1, description: 'What is to be done, or "select:" and names.' },
+    query: {
+      type: 'string',
+      minLength: 1,
+      description: 'A description of the task, or "select:" followed by tool names.',
+    },
   },
   optional: {
     max_results: {
       type: 'integer',
       minimum: 1,
       maximum: MAX_RESULTS,
-      description: `How many tools to load at most; ${DEFAULT_RESULTS} when left out.`,
+      description: `The maximum number of tools to load; ${DEFAULT_RESULTS} by default.`,
     },
   },
   async run({ query, max_results: limit = DEFAULT_RESULTS }, context, signal) {
@@ -42,15 +46,15 @@ export const TOOL_SEARCH = defineBuiltIn({
 function formatFound({ tools }: FoundTools): string {
   const lines = tools.map(
     ({ name, description, isDisclosed }) =>
-      `- ${name}${isDisclosed ? ' (you have it)' : ''}: ${short(description)}`,
+      `- ${name}${isDisclosed ? ' (already loaded)' : ''}: ${short(description)}`,
   );
-  return ['These can be called from your next message on, best match first:', ...lines].join('\n');
+  return ['These tools can be called from your next message on, best match first:', ...lines].join('\n');
 }
 
 function formatNothingFound(found: FoundTools): string {
   const { servers, waiting, unknownServer } = found;
-  const there = servers.length > 0 ? ` Servers there are: ${servers.join(', ')}.` : '';
-  const more = waiting.length > 0 ? ` connect_mcp can connect: ${waiting.join(', ')}.` : '';
+  const there = servers.length > 0 ? ` Available servers: ${servers.join(', ')}.` : '';
+  const more = waiting.length > 0 ? ` Not connected yet (use connect_mcp): ${waiting.join(', ')}.` : '';
   const hint = unknownServer?.suggestion === undefined ? '' : `; did you mean ${unknownServer.suggestion}?`;
   const why = unknownServer ? `There is no server ${unknownServer.name}${hint}` : 'Try other words';
   return [`No tool was found. ${why}.${there}${more}`.replace('?.', '?'), ...formatUnknown(found)].join('\n');

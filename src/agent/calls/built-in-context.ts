@@ -53,7 +53,7 @@ function resourceReader({ name, boundServer }: PoolCall, context: CallContext): 
       const readable = readableServers(context);
       if (!readable.includes(server)) return failedOutcome(notConnected(server, readable));
       if (agent.servers().get(server) !== boundServer) {
-        return failedOutcome(`MCP server "${server}": ${SERVER_REPLACED}; call it again`);
+        return failedOutcome(`MCP server "${server}": ${SERVER_REPLACED}; repeat the call`);
       }
       try {
         const { contents } = await agent.featuresOf(server).readResource(server, uri, { signal });

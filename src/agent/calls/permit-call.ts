@@ -136,7 +136,7 @@ function permissionRequestHook(
       const fields = { ...agent.identity, ...hookFields(call), permission_suggestions: [...suggestions] };
       const effect = await hooks.run('PermissionRequest', fields, signal, call.id);
       if (effect.decision === 'deny') {
-        const message = effect.reason ?? 'A PermissionRequest hook denied it';
+        const message = effect.reason ?? 'A PermissionRequest hook denied the call';
         return { behavior: 'deny', message, interrupt: effect.interrupt };
       }
       if (effect.decision !== 'allow') throw new Error('the hook made no decision');
@@ -180,9 +180,9 @@ export function applyHookDecision(
   { decision: hook, reason }: HookEffect,
   mode: PermissionMode,
 ): Decision {
-  if (hook === 'deny') return byHook('deny', reason ?? 'a PreToolUse hook denied it');
+  if (hook === 'deny') return byHook('deny', reason ?? 'a PreToolUse hook denied the call');
   if (hook === 'ask' && decision.kind === 'allow') {
-    const text = reason ?? 'a PreToolUse hook asks';
+    const text = reason ?? 'a PreToolUse hook requires approval';
     if (mode !== 'dontAsk') return byHook('ask', text);
     return {
       kind: 'deny',
@@ -192,7 +192,7 @@ export function applyHookDecision(
   const { rule, annotation, changed } = decision.reason;
   const isRequired = rule !== undefined || changed !== undefined || annotation === 'requiresUserInteraction';
   if (hook === 'allow' && decision.kind === 'ask' && !isRequired) {
-    return byHook('allow', reason ?? 'a PreToolUse hook allowed it');
+    return byHook('allow', reason ?? 'a PreToolUse hook allowed the call');
   }
   return decision;
 }

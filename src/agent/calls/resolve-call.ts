@@ -23,7 +23,7 @@ export type ResolvedCall =
   | { readonly kind: 'failed'; readonly failure: unknown };
 
 /** The refusal of a call or permission prompt whose server has been replaced. */
-export const SERVER_REPLACED = 'the server was replaced after this call was decided';
+export const SERVER_REPLACED = 'the server was replaced after permission for this call was decided';
 
 /** How long a server may take to list its resources before the permission prompt is shown without the list. */
 const LIST_TIMEOUT_MS = 10_000;
@@ -132,14 +132,15 @@ export function readableServers({ session, agent }: CallContext): string[] {
 /** Why the call must not be sent now: the server or the tool is not the one that was decided on. */
 export function sendObstacle(call: PoolCall, target: CallTarget, { agent }: CallContext): string | undefined {
   const { server = '', tool = '', definition } = call;
-  if (!call.boundServer) return 'its tools have not been compared with the accepted definitions';
+  if (!call.boundServer)
+    return 'the tools of the server have not been compared with the accepted definitions yet';
   if (agent.servers().get(server) !== call.boundServer) return SERVER_REPLACED;
   const listed = target.tool(tool);
   if (listed === definition.listed) return undefined;
   if (!listed) return notListed(tool);
   const isChanged =
     findToolChange({ server, place: '' }, definitionOf(definition.listed), listed) !== undefined;
-  return isChanged ? `tool "${tool}" changed after this call was decided` : undefined;
+  return isChanged ? `tool "${tool}" changed after permission for this call was decided` : undefined;
 }
 
 /** Whether the origin of a tool is trusted, and its name for hooks and permission prompts. */
@@ -171,9 +172,11 @@ export function scopeOf(name: string, origin: ServerOrigin, configured: ServerSc
 }
 
 export function removedServer(server: string): HostError {
-  return new HostError('unknown-server', server, 'removed from this session', { hasRun: 'no' });
+  return new HostError('unknown-server', server, 'the server was removed from this session', {
+    hasRun: 'no',
+  });
 }
 
 function notListed(tool: string): string {
-  return `tool "${tool}" is no longer listed`;
+  return `tool "${tool}" is no longer listed by the server`;
 }

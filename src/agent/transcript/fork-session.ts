@@ -13,7 +13,7 @@ export function forkSession(
   options: Omit<TranscriptOptions, 'after' | 'forkedFrom'>,
 ): Transcript {
   const source = from.header?.sessionId;
-  if (source === options.sessionId) throw new RangeError('The fork of a session needs a new session id');
+  if (source === options.sessionId) throw new RangeError('Forking a session requires a new session id');
   const transcript = new Transcript({ ...options, ...(source !== undefined && { forkedFrom: source }) });
   const title = from.title === undefined ? [] : [{ type: 'meta' as const, title: from.title }];
   void transcript.append([...from.entries, ...title]);

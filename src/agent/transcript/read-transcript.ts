@@ -125,7 +125,7 @@ function countOtherBranches(all: readonly Entry[], taken: readonly Entry[]): num
 
 function skipped(line: number, fault: 'truncated-line' | 'invalid-line'): TranscriptDiagnostic {
   const why = fault === 'truncated-line' ? 'is truncated' : 'is not an entry';
-  return { fault, message: `Line ${line} ${why}; it is skipped` };
+  return { fault, message: `Line ${line} ${why}; the line is skipped` };
 }
 
 function parseJson(line: string): unknown {
@@ -191,7 +191,7 @@ export function repairConversation(messages: readonly ModelMessage[]): RepairedC
       return found ?? resultBlock(call, failedOutcome(INTERRUPTED));
     });
     for (const result of results) {
-      if (!answers.includes(result)) faults.push(`a result for ${result.tool_use_id} answers no call`);
+      if (!answers.includes(result)) faults.push(`the result for ${result.tool_use_id} has no matching call`);
     }
     return [...answers, ...given.filter(({ type }) => type !== 'tool_result')];
   };

@@ -70,7 +70,7 @@ export function isSessionId(text: string): boolean {
 /** The file of a session. Throws if the id is invalid. */
 export function sessionPath({ root, cwd, sessionId }: SessionLocation): string {
   if (!isSessionId(sessionId))
-    throw new RangeError(`A session id is a UUID, not ${JSON.stringify(sessionId)}`);
+    throw new RangeError(`A session id must be a UUID, but is ${JSON.stringify(sessionId)}`);
   return join(projectFolder(root, cwd), sessionId.toLowerCase() + EXTENSION);
 }
 

@@ -25,7 +25,7 @@ export class Broadcast<T> implements AsyncIterable<T> {
 
   /** Disposing of the result removes the listener. */
   on(listener: (event: T) => void): Disposable {
-    if (typeof listener !== 'function') throw new TypeError('on() takes a listener function');
+    if (typeof listener !== 'function') throw new TypeError('on() requires a listener function');
     if (!this.#isOver) this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }

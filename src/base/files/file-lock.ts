@@ -52,7 +52,7 @@ function lockAt(path: string): string {
   // Checked before reading: opening a named pipe could block.
   const text = found.isFile() && found.size <= MAX_LOCK_BYTES ? textOf(path) : undefined;
   if (text === undefined || !isLockText(text)) {
-    throw new Error(`${path} is not a lock file of Toolplane, but has the name of one; move or remove it`);
+    throw new Error(`${path} exists but is not a Toolplane lock file; move or remove it`);
   }
   return text;
 }

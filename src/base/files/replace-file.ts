@@ -71,7 +71,7 @@ export function followLinks(path: string): string {
     if (next === undefined) return at;
     at = resolve(realpathSync(dirname(at)), next);
   }
-  throw new Error(`${path} is a link that leads in a circle`);
+  throw new Error(`${path} is a symbolic link that forms a loop; correct or remove the link`);
 }
 
 function linkAt(path: string): string | undefined {

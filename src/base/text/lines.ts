@@ -158,7 +158,7 @@ export class LineWriter {
   end(): void {
     this.#flush();
     if (this.#failure) return;
-    this.#failure = new Error('the input was ended');
+    this.#failure = new Error('the input has ended');
     this.#stream.end();
   }
 

@@ -23,7 +23,8 @@ export const MAX_PATTERN_LENGTH = 2000;
  * backreferences. Returns a string that describes the error if the expression is invalid.
  */
 export function compilePattern(source: string, options: PatternOptions = {}): LinearPattern | string {
-  if (source.length > MAX_PATTERN_LENGTH) return `it is longer than ${MAX_PATTERN_LENGTH} characters`;
+  if (source.length > MAX_PATTERN_LENGTH)
+    return `the pattern is longer than ${MAX_PATTERN_LENGTH} characters`;
   if (NAMED_BACKREFERENCE.test(source)) return 'backreferences are not supported';
   const { RE2JS, RE2JSException, RE2JSSyntaxException } = engine();
   const flags =

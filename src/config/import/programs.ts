@@ -261,7 +261,7 @@ function fromVariables(ours: string): (value: unknown, name: string) => Converte
 /** Variables that are passed to the server unchanged. */
 function passedVariables(value: unknown, name: string): ConvertedMember {
   if (!Array.isArray(value) || !value.every(isVariableName)) {
-    return { fault: `"${name}" must be a list of names of variables` };
+    return { fault: `"${name}" must be a list of variable names` };
   }
   return { put: { env: Object.fromEntries(value.map((variable) => [variable, `\${${variable}}`])) } };
 }

@@ -89,7 +89,7 @@ type Exit = {
 export function exitReason({ cause, isExpected, isReady, turn, lastResult }: Exit): unknown {
   if (cause !== undefined) return explainExit(cause, lastResult);
   if (isExpected) return undefined;
-  if (!isReady) return leftEarly('it answered initialize: is it an agent CLI?');
+  if (!isReady) return leftEarly('it answered initialize: check that the executable is an agent CLI');
   return turn.sent > 0 && turn.results === 0 ? leftEarly('it sent a result') : undefined;
 }
 

@@ -28,7 +28,7 @@ export function openTelemetry(version: string): Telemetry | undefined {
   });
   const durations: Histogram = meter.createHistogram('toolplane.tool.duration', {
     unit: 'ms',
-    description: 'How long tool handlers took',
+    description: 'Duration of tool handlers',
   });
 
   const asked = new Map<string, number>();

@@ -35,7 +35,7 @@ const COMBINATIONS: readonly { broken(options: Options): unknown; message: strin
   {
     broken: ({ settings, sandbox, extraArgs }) => sandbox && !isInline(settings || extraArgs?.settings),
     message:
-      'options.sandbox can be merged into options.settings only if those are an object or JSON text: add it to the settings file',
+      'options.sandbox can be merged into options.settings only if options.settings is an object or JSON text: add the sandbox to the settings file instead',
   },
   {
     broken: ({ supportedDialogKinds, onUserDialog }) => supportedDialogKinds?.length && !onUserDialog,

@@ -103,7 +103,7 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
   maxTurns: row('argv', countFrom(1), '`--max-turns=…`'),
   mcpServers: row('argv', record, 'in-process servers in `initialize`, the others in `--mcp-config …`'),
   model: row('argv', string, '`--model=…`'),
-  onElicitation: row('here', callback, 'answers `elicitation`; without it the answer is decline'),
+  onElicitation: row('here', callback, 'answers `elicitation`; without it, elicitations are declined'),
   onUserDialog: row('here', callback, 'answers `request_user_dialog`'),
   outputFormat: row('argv', kindOf('json_schema'), '`--json-schema=…` and `jsonSchema`'),
   pathToClaudeCodeExecutable: row(
@@ -120,7 +120,7 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
   pluginDelivery: row(
     'argv',
     oneOf('argv', 'initialize'),
-    '`initialize` sends `plugins` there, with `--await-initialize`',
+    '`initialize` sends `plugins` in that request, with `--await-initialize`',
   ),
   plugins: row(
     'argv',

@@ -30,7 +30,7 @@ test('what was found is told with a short description, the best first', async ()
     told: { matches: ['mcp__a__send', 'mcp__b__mail'], query: 'send mail', total_deferred_tools: 40 },
   });
   expect(content).toMatch(
-    /^These can be called .*:\n- mcp__a__send: Sends a mail x{140,}…\n- mcp__b__mail \(you have it\): Mails$/,
+    /^These tools can be called .*:\n- mcp__a__send: Sends a mail x{140,}…\n- mcp__b__mail \(already loaded\): Mails$/,
   );
 });
 
@@ -38,7 +38,7 @@ test('nothing found says where to look, and what may be meant', async () => {
   const unknown = [{ name: 'sned', suggestion: 'send' }, { name: 'q' }];
   expect(await search({ ...NONE, unknown }).outcome).toMatchObject(
     failed(
-      'No tool was found. Try other words. Servers there are: a, b.\nThere is no tool sned; did you mean send?\nThere is no tool q.',
+      'No tool was found. Try other words. Available servers: a, b.\nThere is no tool sned; did you mean send?\nThere is no tool q.',
     ),
   );
 });
@@ -47,7 +47,7 @@ test('an unknown server, and servers that could be connected, are told', async (
   const found = { ...NONE, waiting: ['c'], unknownServer: { name: 'aa', suggestion: 'a' } };
   expect(await search(found).outcome).toMatchObject(
     failed(
-      'No tool was found. There is no server aa; did you mean a? Servers there are: a, b. connect_mcp can connect: c.',
+      'No tool was found. There is no server aa; did you mean a? Available servers: a, b. Not connected yet (use connect_mcp): c.',
     ),
   );
 });

@@ -152,7 +152,7 @@ test.each([{}, { updatedInput: { server: 's', uri: 'x://secret' } }])(
     );
     await collect(query);
     expect(results(model.requests.at(-1)).s).toBe(
-      '!MCP server "s": the server was replaced after this call was decided; call it again',
+      '!MCP server "s": the server was replaced after permission for this call was decided; repeat the call',
     );
   },
 );

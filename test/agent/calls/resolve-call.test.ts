@@ -109,7 +109,7 @@ test('a call is not retried on a connection whose tool definition differs', asyn
   );
   await collect(query);
   expect(results(model.requests.at(-1)).t2).toMatch(
-    /^!.*tool "find" changed after this call was decided; the connection was lost during an earlier attempt, so the call may have run and was not sent again/,
+    /^!.*tool "find" changed after permission for this call was decided; the connection was lost during an earlier attempt, so the call may have run and was not sent again/,
   );
   expect(asked).toEqual([]);
 });
@@ -189,7 +189,7 @@ test('a tool that is no longer listed is not called', async () => {
   await session(1, {}, cached());
   list(RELOAD);
   expect((await callFromMemory(at, {}, cached())).told).toBe(
-    '!MCP server "s": tool "find" is no longer listed; nothing was sent',
+    '!MCP server "s": tool "find" is no longer listed by the server; nothing was sent',
   );
 });
 
@@ -213,7 +213,7 @@ test.each<[string, Awaited<ReturnType<CanUseTool>>]>([
   );
   await collect(query);
   expect(results(model.requests.at(-1))).toEqual({
-    t1: expect.stringContaining(`tool "find" changed after this call was decided; ${AGAIN}`),
+    t1: expect.stringContaining(`tool "find" changed after permission for this call was decided; ${AGAIN}`),
     t2: '!no',
   });
   expect(asked).toEqual([expect.not.stringContaining('accepted'), expect.stringContaining(DIFFERENCE)]);
@@ -238,7 +238,7 @@ test('an approved call is not sent to another server that took over the key', as
   );
   await collect(query);
   expect(results(model.requests.at(-1)).t1).toContain(
-    `the server was replaced after this call was decided; ${AGAIN}`,
+    `the server was replaced after permission for this call was decided; ${AGAIN}`,
   );
 });
 

@@ -87,7 +87,7 @@ describe('session tool search', () => {
       ['ToolSearch', 'mcp__notes__pin_note', 'mcp__weather__forecast'],
     ]);
     expect(results(model.requests[2])).toEqual({
-      s: 'These can be called from your next message on, best match first:\n- mcp__weather__forecast: The weather of the coming days for a town',
+      s: 'These tools can be called from your next message on, best match first:\n- mcp__weather__forecast: The weather of the coming days for a town',
       c: 'rain',
     });
     const systems = new Set(model.requests.map(({ system }) => system));
@@ -152,7 +152,7 @@ describe('session tool search', () => {
     const told = results(model.requests[3]);
     expect(told.f).toMatch(/- mcp__weather__alerts: .*\n- mcp__weather__forecast: /);
     expect(told.u).toBe(
-      '!No tool was found. There is no server wether; did you mean weather? Servers there are: notes, weather.',
+      '!No tool was found. There is no server wether; did you mean weather? Available servers: notes, weather.',
     );
     expect(told.n).toBe(
       '!No such tool available: mcp__weather__forecas; did you mean mcp__weather__forecast?',
@@ -224,7 +224,7 @@ describe('session tool search', () => {
       Array(3).fill(JSON.stringify(model.requests[0]?.tools)),
     );
     expect(results(model.requests[1]).d).toMatch(
-      /^Connected to 'fix'. Discovered: .*mcp__fix__echo.*ToolSearch finds and loads them$/,
+      /^Connected to 'fix'. Discovered: .*mcp__fix__echo.*Use ToolSearch to find and load them$/,
     );
   });
 

@@ -320,7 +320,7 @@ describe('session processes', () => {
     await send(user('two'));
     expect(await result(2)).toMatchObject({ result: 'second' });
     expect(results(model.requests[1])).toEqual({
-      t1: '!half of it\nInterrupted; the command and its processes were ended',
+      t1: '!half of it\nInterrupted; the command and its processes were terminated',
     });
   });
 

@@ -55,7 +55,7 @@ describe('read', () => {
 
   test('a diagnostic names its line', () => {
     expect(readTranscript(`${whole}{`).diagnostics).toEqual([
-      { fault: 'truncated-line', message: 'Line 6 is truncated; it is skipped' },
+      { fault: 'truncated-line', message: 'Line 6 is truncated; the line is skipped' },
     ]);
   });
 
@@ -288,7 +288,7 @@ describe('repairConversation', () => {
   test('reports the repairs', () => {
     expect(repairConversation([said('go'), called('a'), answered({ x: 'X' })]).faults).toEqual([
       'the call a of Read has no result',
-      'a result for x answers no call',
+      'the result for x has no matching call',
     ]);
     expect(repairConversation([replied('ok')]).faults).toEqual(['a user message is missing']);
   });

@@ -39,7 +39,7 @@ test('a rejected asynchronous listener causes a warning only', async () => {
 });
 
 test('rejects a listener that is not a function', () => {
-  expect(() => new Broadcast<string>().on('state' as never)).toThrow('takes a listener function');
+  expect(() => new Broadcast<string>().on('state' as never)).toThrow('requires a listener function');
 });
 
 test('a slow reader loses minor events only and gets their count', async () => {

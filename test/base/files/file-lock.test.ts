@@ -89,7 +89,7 @@ test.each<[string, (path: string) => void]>([
   make(path);
   let isDone = false;
   expect(() => withFileLock(path, () => (isDone = true), 60_000)).toThrow(
-    `${path} is not a lock file of Toolplane, but has the name of one; move or remove it`,
+    `${path} exists but is not a Toolplane lock file; move or remove it`,
   );
   expect([isDone, readdirSync(root)]).toEqual([false, ['lock']]);
 });

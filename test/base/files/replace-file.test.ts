@@ -50,7 +50,7 @@ test('symbolic links are kept, chained and dangling ones too', async () => {
 test('a cycle of links is an error', async () => {
   const path = join(await temporaryRoot(), 'circle');
   symlinkSync('circle', path);
-  expect(() => followLinks(path)).toThrow('is a link that leads in a circle');
+  expect(() => followLinks(path)).toThrow('is a symbolic link that forms a loop');
 });
 
 test('a failure leaves no temporary file', async () => {

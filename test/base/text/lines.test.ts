@@ -231,7 +231,7 @@ describe('line writer', () => {
     const first = writer.write('a long line');
     const second = writer.write('another');
     writer.end();
-    await expect(writer.write('late')).rejects.toThrow('the input was ended');
+    await expect(writer.write('late')).rejects.toThrow('the input has ended');
     const finished = once(stream, 'finish');
     accept();
     await Promise.all([first, second, finished]);

@@ -38,7 +38,7 @@ describe('linear pattern', () => {
     ['(', 'missing closing ): ('],
     ['*a', 'missing argument to repetition operator: *'],
     ['((a{100}){100}){100}', expect.stringContaining('invalid repeat count')],
-    ['('.repeat(MAX_PATTERN_LENGTH + 1), 'it is longer than 2000 characters'],
+    ['('.repeat(MAX_PATTERN_LENGTH + 1), 'the pattern is longer than 2000 characters'],
   ])('%s is rejected', (source, expected) => {
     expect(compilePattern(source)).toEqual(expected);
   });

@@ -83,7 +83,7 @@ describe('given entry', () => {
       {},
       /write http:\/\/localhost:3000\/mcp, or -t stdio/,
     ],
-    ['a file', 'file:///etc/passwd', {}, /starts with http: *\/\//],
+    ['a file', 'file:///etc/passwd', {}, /start with http: *\/\//],
     ['nothing', ' ', {}, /the command is empty/],
   ])('rejects %s', (_, target, more, message) => {
     const result = given(target, more);
@@ -134,7 +134,7 @@ describe('read json', () => {
       '{"command": "npx", "transport": "stdio", "autoApprove": ["a"], "alwaysAllow": [], "disabled": true}',
       {
         notes: [
-          '"transport" is "type" here, which is "stdio", "http", "sse" or "ws"',
+          '"transport" is not supported; use "type" with "stdio", "http", "sse" or "ws"',
           expect.stringMatching(/^"autoApprove" .* "permissions": {"allow": \["mcp__x__<tool>"\]}$/),
           expect.stringMatching(/^"alwaysAllow" .* "permissions"/),
         ],
@@ -174,8 +174,12 @@ describe('read json', () => {
     ['a server of a program', '{"type": "sdk", "name": "x"}', /an in-process server cannot be in a file/],
     ['an unknown type', '{"type": "stdoi", "command": "x"}', /unknown type "stdoi"/],
     ['neither', '{}', /neither/],
-    ['an address by another name', '{"httpUrl": "https://a.test"}', /neither; "httpUrl" is "url" here/],
-    ['one more', '{"serverUrl": "https://a.test"}', /neither; "serverUrl" is "url" here/],
+    [
+      'an address by another name',
+      '{"httpUrl": "https://a.test"}',
+      /neither; "httpUrl" is not supported; use "url"/,
+    ],
+    ['one more', '{"serverUrl": "https://a.test"}', /neither; "serverUrl" is not supported; use "url"/],
     ['a map', '{"y": {"command": "npx"}}', /pass only the entry, without the name of the server/],
     [
       'two servers',

@@ -194,7 +194,7 @@ describe('expand entry', () => {
 
   test.each<[string, ExternalServerEntry, string]>([
     ['a url that is none', { url: '${TOKEN}/mcp' }, 'needs "url", a full URL (after variable substitution)'],
-    ['a url of another kind', { type: 'ws', url: 'https://${HOST}' }, 'starts with ws:// or wss://'],
+    ['a url of another kind', { type: 'ws', url: 'https://${HOST}' }, 'start with ws:// or wss://'],
     ['a command that is empty', { command: '${EMPTY}' }, 'needs "command", a non-empty string'],
     ['a cwd that is empty', { command: 'x', cwd: '${EMPTY}' }, '"cwd" must be a non-empty string'],
     ['what was wrong before', { command: 'x', args: 5 as never }, '"args" must be a list of strings'],

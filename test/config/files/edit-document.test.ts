@@ -215,7 +215,7 @@ test('fails at once if something else is in the place of the lock', () => {
   const path = file('{"a": 1}');
   mkdirSync(`${path}.lock`);
   expect(() => editDocument(path, ADD)).toThrow(
-    `${path} was not changed: ${path}.lock is not a lock file of Toolplane, but has the name of one; move or remove it`,
+    `${path} was not changed: ${path}.lock exists but is not a Toolplane lock file; move or remove it`,
   );
   expect(readdirSync(dirname(path)).sort()).toEqual(['.git', 'settings.json', 'settings.json.lock']);
 });

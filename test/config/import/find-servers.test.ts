@@ -181,7 +181,7 @@ describe('read foreign', () => {
         ],
       ],
       faults: [
-        '/f:12:5: mcpServers["no command"]: a stdio server needs "command", any other "url", and it has neither',
+        '/f:12:5: mcpServers["no command"]: a stdio server needs "command", any other server needs "url"; the entry has neither',
       ],
     });
   });
@@ -235,7 +235,9 @@ describe('read foreign', () => {
         ],
         ['remote', 'user', { url: 'https://mcp.example.com/${TENANT}' }, []],
       ],
-      faults: ['/c/mcp.json:14:5: servers.pipe: the url of an http server starts with http:// or https://'],
+      faults: [
+        '/c/mcp.json:14:5: servers.pipe: the url of an http server must start with http:// or https://',
+      ],
     });
   });
 
@@ -434,9 +436,9 @@ describe('read foreign', () => {
     ['bearer_token_env_var = "${S3CRET}"', '"bearer_token_env_var" must be the name of a variable'],
     ['env_http_headers = { A = "s3cret token" }', '"env_http_headers" must map names to names of variables'],
     ['env_http_headers = ["s3cret"]', '"env_http_headers" must map names to names of variables'],
-    ['env_vars = ["A:-s3cret"]', '"env_vars" must be a list of names of variables'],
-    ['env_vars = ["A", "s3cret}"]', '"env_vars" must be a list of names of variables'],
-    ['env_vars = [["s3cret"]]', '"env_vars" must be a list of names of variables'],
+    ['env_vars = ["A:-s3cret"]', '"env_vars" must be a list of variable names'],
+    ['env_vars = ["A", "s3cret}"]', '"env_vars" must be a list of variable names'],
+    ['env_vars = [["s3cret"]]', '"env_vars" must be a list of variable names'],
   ])('Codex: refuses an invalid variable name without showing it: %s', async (line, message) => {
     const { servers, faults } = await read('codex', `[mcp_servers.a]\nurl = "https://h"\n${line}\n`);
     expect(servers).toEqual([]);

@@ -35,7 +35,7 @@ describe('read servers', () => {
         ...told,
         key: 'mcpServers.none',
         position: { line: 6, column: 5 },
-        message: 'a stdio server needs "command", any other "url", and it has neither',
+        message: 'a stdio server needs "command", any other server needs "url"; the entry has neither',
       },
     ];
     expect(source).toEqual({

@@ -60,14 +60,14 @@ describe('normalizeEntry', () => {
     const { server, told } = readOne({ ...A, transport: 'stdio', autoApprove: ['t'], alwaysAllow: [] });
     expect(server?.entry).toBeDefined();
     expect(told).toEqual([
-      'warning mcpServers.x.transport: is "type" here, which is "stdio", "http", "sse" or "ws"',
+      'warning mcpServers.x.transport: is not supported; use "type" with "stdio", "http", "sse" or "ws"',
       expect.stringMatching(/^warning mcpServers\.x\.autoApprove: .* {"allow": \["mcp__x__<tool>"\]}$/),
       expect.stringMatching(/^warning mcpServers\.x\.alwaysAllow: .* "permissions"/),
     ]);
     expect(readOne({ httpUrl: 'https://h' }).told).toEqual([
-      'error mcpServers.x: a stdio server needs "command", any other "url", and it has neither; "httpUrl" is "url" here, with "type": "http"',
+      'error mcpServers.x: a stdio server needs "command", any other server needs "url"; the entry has neither; "httpUrl" is not supported; use "url" with "type": "http"',
     ]);
-    expect(readOne({ serverUrl: 'https://h' }).told[0]).toMatch(/; "serverUrl" is "url" here$/);
+    expect(readOne({ serverUrl: 'https://h' }).told[0]).toMatch(/; "serverUrl" is not supported; use "url"$/);
   });
 });
 

@@ -840,7 +840,7 @@ describe('conversation', () => {
     [
       'answered initialize',
       async (agent: AgentScript) => agent.agent.leave(),
-      'it answered initialize: is it an agent CLI?',
+      'it answered initialize: check that the executable is an agent CLI',
     ],
     [
       'gave a result',

@@ -93,7 +93,7 @@ describe('check options', () => {
     expect(refusal({ ...options, sandbox: { enabled: true } })).toEqual({
       code: 'bad-option',
       message:
-        'options.sandbox can be merged into options.settings only if those are an object or JSON text: add it to the settings file',
+        'options.sandbox can be merged into options.settings only if options.settings is an object or JSON text: add the sandbox to the settings file instead',
     });
   });
 

@@ -7,23 +7,23 @@ import { staleness } from './file-memory.ts';
 export const EDIT = defineBuiltIn({
   name: 'Edit',
   description:
-    'Replaces text in a file that was read with Read before. old_string is literal, without line numbers, and must be in ' +
-    'the file exactly once, or replace_all be true.',
+    'Replaces text in a file that was read with Read before. old_string is literal, without line numbers, and must occur ' +
+    'in the file exactly once unless replace_all is true.',
   annotations: { title: 'Edit a file', readOnlyHint: false, destructiveHint: true },
   required: {
     file_path: {
       type: 'string',
       minLength: 1,
-      description: 'The file; a relative path starts at the working directory.',
+      description: 'The path of the file; a relative path is resolved against the working directory.',
     },
-    old_string: { type: 'string', minLength: 1, description: 'The text to replace, with its white space.' },
+    old_string: { type: 'string', minLength: 1, description: 'The text to replace, including white space.' },
     new_string: { type: 'string', description: 'The replacement text.' },
   },
   optional: { replace_all: { type: 'boolean', description: 'Replace every occurrence; false by default.' } },
   pathMember: 'file_path',
   async run({ file_path, old_string, new_string, replace_all = false }, { workspace, files }, signal) {
     if (old_string === new_string)
-      return failedOutcome('old_string and new_string are the same: nothing to do');
+      return failedOutcome('old_string and new_string are identical: change one of them');
     const path = absolutePath(file_path, workspace);
     const { readReal, digestOf, replaceFile } = await import('./real-file.ts');
     const old = await readReal(path, signal);
@@ -33,12 +33,12 @@ export const EDIT = defineBuiltIn({
     if (stale !== undefined) return failedOutcome(stale);
     const text = old.bytes.toString('utf8');
     if (!Buffer.from(text).equals(old.bytes)) {
-      return failedOutcome(`${path} is not UTF-8 text, which Edit would damage: change it with Bash`);
+      return failedOutcome(`${path} is not UTF-8 text and Edit would corrupt it: change the file with Bash`);
     }
     const replaced = replaceText(text, old_string, new_string);
     if (replaced.times === 0)
       return failedOutcome(
-        `old_string was not found in ${path}: it must match exactly, including white space`,
+        `old_string was not found in ${path}: the text must match exactly, including white space`,
       );
     if (replaced.times > 1 && !replace_all) {
       return failedOutcome(

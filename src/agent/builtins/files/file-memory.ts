@@ -25,9 +25,9 @@ export class FileMemory {
 export function staleness(path: string, knowledge: Knowledge): string | undefined {
   switch (knowledge) {
     case 'unread':
-      return `${path} has not been read in this conversation: use Read on it first`;
+      return `${path} has not been read in this conversation: read it with Read first`;
     case 'outdated':
-      return `${path} has changed since it was read: use Read on it again, then decide`;
+      return `${path} has changed since it was read: read it again with Read before changing it`;
     case 'current':
       return undefined;
   }

@@ -7,14 +7,14 @@ import { defineBuiltIn } from '../built-in.ts';
 export const READ = defineBuiltIn({
   name: 'Read',
   description:
-    'Reads a file. Text comes as numbered lines (number, tab, line), at most 2000 lines a call: give offset and limit for ' +
-    'more, and column for the rest of a long line. PNG, JPEG, GIF and WebP files come as an image. A file must be read before Edit or Write may change it.',
+    'Reads a file. Text is returned as numbered lines (number, tab, line), at most 2000 lines per call: set offset and limit for ' +
+    'more, and column for the rest of a long line. PNG, JPEG, GIF and WebP files are returned as an image. A file must be read before Edit or Write may change it.',
   annotations: { title: 'Read a file', readOnlyHint: true },
   required: {
     file_path: {
       type: 'string',
       minLength: 1,
-      description: 'The file; a relative path starts at the working directory.',
+      description: 'The path of the file; a relative path is resolved against the working directory.',
     },
   },
   optional: {

@@ -6,14 +6,14 @@ import { staleness } from './file-memory.ts';
 export const WRITE = defineBuiltIn({
   name: 'Write',
   description:
-    'Writes a complete file and creates missing parent directories. A file that exists must have been read ' +
-    'with Read before, and is replaced; to change a part of it use Edit.',
+    'Writes a complete file and creates missing parent directories. An existing file is replaced and must have been read ' +
+    'with Read before; use Edit to change a part of a file.',
   annotations: { title: 'Write a file', readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   required: {
     file_path: {
       type: 'string',
       minLength: 1,
-      description: 'The file; a relative path starts at the working directory.',
+      description: 'The path of the file; a relative path is resolved against the working directory.',
     },
     content: { type: 'string', description: 'The complete new text.' },
   },

@@ -15,7 +15,8 @@ export type GlobPattern = {
  * the error if the pattern is invalid. Matching takes at most the length of the pattern times the length of the path.
  */
 export function parseGlob(pattern: string): GlobPattern | string {
-  if (pattern.length > MAX_PATTERN_LENGTH) return `it is longer than ${MAX_PATTERN_LENGTH} characters`;
+  if (pattern.length > MAX_PATTERN_LENGTH)
+    return `the pattern is longer than ${MAX_PATTERN_LENGTH} characters`;
   const alternatives = expandBraces(pattern);
   if (typeof alternatives === 'string') return alternatives;
   const globs = alternatives.map((it) =>
@@ -80,7 +81,7 @@ function expandBraces(pattern: string): readonly string[] | string {
     done = [...done, ...expanded.filter(({ parts }) => parts === undefined).map(({ it }) => it)];
     open = expanded.flatMap(({ parts }) => parts ?? []);
     if (done.length + open.length > MAX_ALTERNATIVES)
-      return `it has more than ${MAX_ALTERNATIVES} alternatives in braces`;
+      return `the pattern has more than ${MAX_ALTERNATIVES} alternatives in braces`;
   }
   return done;
 }

@@ -23,10 +23,12 @@ export const GLOB = defineBuiltIn({
     const { findFiles, searchRoot, shownPath } = await import('./find-files.ts');
     const root = await searchRoot(path, context.workspace);
     if (root.kind === 'refused') return failedOutcome(root.fault);
-    if (root.kind === 'file') return failedOutcome(`${root.path} is a file: Glob searches a directory`);
+    if (root.kind === 'file') return failedOutcome(`${root.path} is a file: set "path" to a directory`);
     const below = belowRoot(pattern, root.path);
     if (below === undefined) {
-      return failedOutcome(`The pattern is outside ${root.path}: set "path" to the directory it starts in`);
+      return failedOutcome(
+        `The pattern is outside ${root.path}: set "path" to the directory in which the pattern starts`,
+      );
     }
     const glob = parseGlob(below);
     if (typeof glob === 'string') return failedOutcome(`Invalid pattern "${pattern}": ${glob}`);

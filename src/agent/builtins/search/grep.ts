@@ -22,7 +22,8 @@ export const GREP = defineBuiltIn({
     pattern: {
       type: 'string',
       minLength: 1,
-      description: 'The regular expression, without slashes and flags, lookaround and backreferences.',
+      description:
+        'The regular expression, without slashes or flags; lookaround and backreferences are not supported.',
     },
   },
   optional: {
@@ -47,16 +48,16 @@ export const GREP = defineBuiltIn({
       description: 'What to return; files_with_matches by default.',
     },
     '-i': { type: 'boolean', description: 'Ignore case.' },
-    '-n': { type: 'boolean', description: 'Line numbers with content; true by default.' },
-    '-A': { ...COUNT, description: 'Lines after each match, with content.' },
-    '-B': { ...COUNT, description: 'Lines before each match, with content.' },
+    '-n': { type: 'boolean', description: 'Show line numbers with output_mode "content"; true by default.' },
+    '-A': { ...COUNT, description: 'Lines of context after each match, with output_mode "content".' },
+    '-B': { ...COUNT, description: 'Lines of context before each match, with output_mode "content".' },
     '-C': { ...COUNT, description: 'Both of these.' },
     head_limit: {
       type: 'integer',
       minimum: 1,
       description: 'The maximum number of lines in the result; 250 by default.',
     },
-    multiline: { type: 'boolean', description: 'A match may span lines, and "." matches line ends.' },
+    multiline: { type: 'boolean', description: 'Let a match span lines and "." match line breaks.' },
   },
   pathMember: 'path',
   async run(input, context, signal) {
@@ -68,7 +69,7 @@ export const GREP = defineBuiltIn({
     const options = { ignoreCase: input['-i'] ?? false, multiline: input.multiline ?? false };
     const compiled = compilePattern(pattern, options);
     if (typeof compiled === 'string') {
-      const members = 'for case and multiple lines use "-i" and "multiline"';
+      const members = 'set "-i" to ignore case and "multiline" to match across lines';
       return failedOutcome(`Invalid regular expression: ${compiled}. The syntax is RE2; ${members}`);
     }
     const [{ newestFirst, searchRoot, shownPath }, search, output, { MAX_FILE_BYTES }] = await Promise.all([

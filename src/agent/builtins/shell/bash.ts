@@ -8,7 +8,7 @@ export const BASH = defineBuiltIn({
   name: 'Bash',
   description:
     'Runs a command in a new shell in the working directory and returns its output (stdout and stderr) and exit code. ' +
-    'It has no input and no terminal. Output is cut in the middle beyond 30000 characters. Use Read, Grep and Glob to look ' +
+    'The command has no stdin and no terminal. Output is truncated in the middle beyond 30000 characters. Use Read, Grep and Glob to look ' +
     'at files.',
   annotations: { title: 'Run a command', readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   required: { command: { type: 'string', minLength: 1, description: 'The command, as for bash -c.' } },
@@ -45,19 +45,19 @@ function describeEnd(
     case 'exited':
       return how.code === 0 ? { isError: false } : { text: `Exit code ${how.code}`, isError: true };
     case 'killed':
-      return { text: `Ended by ${how.signal}`, isError: true };
+      return { text: `Terminated by ${how.signal}`, isError: true };
     case 'timed-out':
       return {
-        text: `Timed out after ${limitMs} ms; the command and its processes were ended`,
+        text: `Timed out after ${limitMs} ms; the command and its processes were terminated`,
         isError: true,
       };
     case 'aborted':
-      return { text: 'Interrupted; the command and its processes were ended', isError: true };
+      return { text: 'Interrupted; the command and its processes were terminated', isError: true };
     case 'not-started':
       return { text: `The shell could not be started: ${how.fault}`, isError: true };
   }
 }
 
 function backgroundNote(group: number): string {
-  return `[Processes are still running in the background; "kill -- -${group}" ends them, and so does the end of this session]`;
+  return `[Processes are still running in the background; stop them with "kill -- -${group}", or they are stopped when this session ends]`;
 }

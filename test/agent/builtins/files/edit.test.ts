@@ -29,7 +29,7 @@ test.each<[string, Record<string, unknown>, string]>([
   [
     'text that is not there',
     { old_string: 'c' },
-    'old_string was not found in CWD/f: it must match exactly, including white space',
+    'old_string was not found in CWD/f: the text must match exactly, including white space',
   ],
   [
     'text that is there twice',
@@ -39,7 +39,7 @@ test.each<[string, Record<string, unknown>, string]>([
   [
     'a replacement that is the same',
     { new_string: 'b' },
-    'old_string and new_string are the same: nothing to do',
+    'old_string and new_string are identical: change one of them',
   ],
   ['nothing to look for', { old_string: '' }, 'Edit: "old_string" must be a non-empty string, not ""'],
   ['a missing file', { file_path: 'g' }, 'CWD/g does not exist: create it with Write'],
@@ -54,11 +54,11 @@ test('a file that was not read, or changed since, is not edited', async () => {
   const { cwd, world, now } = await worldThatRead('a');
   const input = { file_path: 'f', old_string: 'a', new_string: 'b' };
   expect(await call(EDIT, input, worldIn(cwd))).toEqual(
-    failed(`${cwd}/f has not been read in this conversation: use Read on it first`),
+    failed(`${cwd}/f has not been read in this conversation: read it with Read first`),
   );
   put(`${cwd}/f`, 'aa');
   expect(await call(EDIT, input, world)).toEqual(
-    failed(`${cwd}/f has changed since it was read: use Read on it again, then decide`),
+    failed(`${cwd}/f has changed since it was read: read it again with Read before changing it`),
   );
   expect(now()).toBe('aa');
 });
@@ -67,7 +67,7 @@ test('bytes that are no text are not damaged', async () => {
   const bytes = Buffer.from([0x61, 0xe9, 0x62]);
   const { cwd, world } = await worldThatRead(bytes);
   expect(await call(EDIT, { file_path: 'f', old_string: 'a', new_string: 'c' }, world)).toEqual(
-    failed(`${cwd}/f is not UTF-8 text, which Edit would damage: change it with Bash`),
+    failed(`${cwd}/f is not UTF-8 text and Edit would corrupt it: change the file with Bash`),
   );
   expect(readFileSync(`${cwd}/f`)).toEqual(bytes);
 });

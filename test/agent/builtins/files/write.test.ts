@@ -40,7 +40,7 @@ test('replaces a file that was read as a whole, keeps its mode, and may write it
 test('a file this conversation has not read is not replaced', async () => {
   const cwd = directoryWith({ f: 'old' });
   expect(await call(WRITE, { file_path: 'f', content: 'new' }, worldIn(cwd))).toEqual(
-    failed(`${cwd}/f has not been read in this conversation: use Read on it first`),
+    failed(`${cwd}/f has not been read in this conversation: read it with Read first`),
   );
   expect(readFileSync(`${cwd}/f`, 'utf8')).toBe('old');
 });
@@ -53,7 +53,7 @@ test('a file that changed since is not replaced, not even within the grain of it
   put(`${cwd}/f`, 'odd');
   utimesSync(`${cwd}/f`, atime, mtime);
   expect(await call(WRITE, { file_path: 'f', content: 'new' }, world)).toEqual(
-    failed(`${cwd}/f has changed since it was read: use Read on it again, then decide`),
+    failed(`${cwd}/f has changed since it was read: read it again with Read before changing it`),
   );
   expect(readFileSync(`${cwd}/f`, 'utf8')).toBe('odd');
 });

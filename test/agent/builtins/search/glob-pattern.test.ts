@@ -34,8 +34,8 @@ test.each<[string, string]>([
   ['../x', '".." is not allowed'],
   ['a/{..,b}/c', '".." is not allowed'],
   ['./', 'it is empty'],
-  ['{a,b}'.repeat(9), 'it has more than 256 alternatives in braces'],
-  ['{'.repeat(1001), 'it is longer than 1000 characters'],
+  ['{a,b}'.repeat(9), 'the pattern has more than 256 alternatives in braces'],
+  ['{'.repeat(1001), 'the pattern is longer than 1000 characters'],
 ])('%s is rejected', (pattern, fault) => {
   expect(parseGlob(pattern)).toBe(fault);
 });

@@ -31,10 +31,10 @@ test.each<[string, Record<string, unknown>, string]>([
   [
     'out of the path',
     { pattern: '/etc/*' },
-    'The pattern is outside CWD: set "path" to the directory it starts in',
+    'The pattern is outside CWD: set "path" to the directory in which the pattern starts',
   ],
   ['upwards', { pattern: '../*' }, 'Invalid pattern "../*": ".." is not allowed'],
-  ['a file', { pattern: '*', path: 'a.md' }, 'CWD/a.md is a file: Glob searches a directory'],
+  ['a file', { pattern: '*', path: 'a.md' }, 'CWD/a.md is a file: set "path" to a directory'],
   ['a missing path', { pattern: '*', path: 'no' }, 'No such file or directory: CWD/no'],
   [
     'a link',

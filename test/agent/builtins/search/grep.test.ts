@@ -71,7 +71,7 @@ test.each<[string, Record<string, unknown>, string]>([
   [
     'a pattern that is none',
     { pattern: '(' },
-    'Invalid regular expression: missing closing ): (. The syntax is RE2; for case and multiple lines use "-i" and "multiline"',
+    'Invalid regular expression: missing closing ): (. The syntax is RE2; set "-i" to ignore case and "multiline" to match across lines',
   ],
   [
     'an unknown type',

@@ -39,8 +39,8 @@ test.each<[string, string, string]>([
   ['exit code', 'echo said; exit 3', 'said\nExit code 3'],
   ['a command that is not there', 'no-such-program', expect.stringMatching(/not found\nExit code 127$/)],
   ['a command that was killed', 'kill -9 $$', expect.stringMatching(/Exit code 137$/)],
-  ['a command that kills all of its group', 'kill -9 0', 'Ended by SIGKILL'],
-  ['a command that asks all of its group to end', 'echo said; kill 0', 'said\nEnded by a signal'],
+  ['a command that kills all of its group', 'kill -9 0', 'Terminated by SIGKILL'],
+  ['a command that asks all of its group to end', 'echo said; kill 0', 'said\nTerminated by a signal'],
   ['a command that asks itself to end', 'kill $$; echo not said', expect.stringMatching(/Exit code 143$/)],
   [
     'a command too long',
@@ -73,7 +73,7 @@ test('a time-out ends the command and all it started, however stubborn', async (
   const cwd = directoryWith();
   const command = `echo started; ${STUBBORN}`;
   expect(await call(BASH, { command, timeout: 2000 }, worldIn(cwd))).toEqual(
-    failed('started\nTimed out after 2000 ms; the command and its processes were ended'),
+    failed('started\nTimed out after 2000 ms; the command and its processes were terminated'),
   );
   expect(isRunning(pidIn(cwd))).toBe(false);
 });
@@ -84,7 +84,9 @@ test('an abort ends the command and all it started, and gives what was printed',
   const running = BASH.run({ command: `echo started; ${STUBBORN}` }, worldIn(cwd), abort.signal);
   await appeared(cwd, 'child');
   abort.abort();
-  expect(await running).toEqual(failed('started\nInterrupted; the command and its processes were ended'));
+  expect(await running).toEqual(
+    failed('started\nInterrupted; the command and its processes were terminated'),
+  );
   expect(isRunning(pidIn(cwd))).toBe(false);
 });
 
@@ -98,7 +100,7 @@ test('a command in the background that holds the output open does not hold up th
   const group = /kill -- -(\d+)/.exec(String(content))?.[1];
   expect({ content, isError }).toEqual(
     done(
-      `over\n[Processes are still running in the background; "kill -- -${group}" ends them, and so does the end of this session]`,
+      `over\n[Processes are still running in the background; stop them with "kill -- -${group}", or they are stopped when this session ends]`,
     ),
   );
   expect(isRunning(pidIn(cwd))).toBe(true);
