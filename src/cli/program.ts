@@ -30,7 +30,7 @@ const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'tools',
-    summary: 'List or search the tools of servers, with what they cost in tokens.',
+    summary: 'List or search the tools of servers and show their token cost.',
     load: async () => (await import('./commands/tools/tools.ts')).defineTools,
   },
   {
@@ -60,17 +60,17 @@ const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'explain',
-    summary: 'Explain why a server, tool, permission or timeout is as it is, and what to do.',
+    summary: 'Explain the state of a server, tool, permission or timeout, and what to do.',
     load: async () => (await import('./commands/explain/explain.ts')).defineExplain,
   },
   {
     name: 'agent',
-    summary: 'Run the agent that a program drives: one JSON object per line on stdin and stdout.',
+    summary: 'Run the agent for another program: one JSON object per line on stdin and stdout.',
     load: async () => (await import('./commands/agent.ts')).defineAgent,
   },
   {
     name: 'serve',
-    summary: 'Run the tool server a module exports as a stdio MCP server.',
+    summary: 'Run the tool server that a module exports as a stdio MCP server.',
     load: async () => (await import('./commands/serve.ts')).defineServe,
   },
   {
@@ -80,7 +80,7 @@ const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'uninstall',
-    summary: 'List and remove everything Toolplane has written.',
+    summary: 'List and remove all files and settings that Toolplane has written.',
     load: async () => (await import('./commands/uninstall/uninstall.ts')).defineUninstall,
   },
 ];

@@ -17,7 +17,7 @@ test.each([['--help'], ['-h'], ['help']])('%s lists commands and exit codes', as
   const { code, stdout, stderr } = await runCli(args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/Usage: toolplane/);
-  expect(stdout).toMatch(/serve .*Run the tool server a module exports/);
+  expect(stdout).toMatch(/serve .*Run the tool server that a module exports/);
   expect(stdout).toMatch(/2 {2}usage error/);
 });
 
@@ -49,7 +49,7 @@ test.concurrent.each([
   [['tools', '--nope', '--json'], "unknown option '--nope'"],
   [['tools', 'acept', '--json'], "unknown action 'acept'; did you mean accept?"],
   [['secret', '--json', '--nope'], "unknown option '--nope'"],
-  [['secret', 'set', 'a', 'b', '--json'], 'a value is not accepted on the command line'],
+  [['secret', 'set', 'a', 'b', '--json'], 'a secret value is not accepted on the command line'],
   [['call', '--json'], "missing required argument 'server'"],
   [['call', '--timeout', 'x', '--json', 'a', 'b'], 'Expected milliseconds'],
   [['resources', '--json', '--nope'], "unknown option '--nope'"],
@@ -91,7 +91,7 @@ test.runIf(process.platform !== 'win32').concurrent.each([
     text(child.stderr),
     once(child, 'close'),
   ]);
-  const message = 'the working directory does not exist any more; change to an existing directory';
+  const message = 'the working directory no longer exists; change to an existing directory';
   expect({ code, stderr }).toEqual({ code: 1, stderr: `toolplane: ${message}\n` });
   if (args.includes('--json')) expect(JSON.parse(stdout)).toEqual({ error: { message } });
   else expect(stdout).toBe('');

@@ -21,8 +21,9 @@ import { type Call, EMPTY_VIEW, runningCalls, type View } from './view.ts';
 const INTERRUPTED = 130;
 const HUNG_UP = 129;
 
-const SLASH_HINT = 'To answer with text that starts with a slash, type two slashes.';
-const QUEUED = '  queued: sent when this turn ends; Ctrl-C interrupts the turn and drops it';
+const SLASH_HINT = 'To enter an answer that starts with /, type // instead.';
+const QUEUED =
+  '  queued: the message is sent when this turn ends; Ctrl-C interrupts the turn and discards it';
 
 /** An interactive conversation: reads a line, runs a turn, and repeats until the user leaves. */
 export class Chat implements AsyncDisposable {
@@ -177,7 +178,7 @@ export class Chat implements AsyncDisposable {
     if (read.kind === 'own' && read.command === COMMANDS.quit) {
       this.leave(this.#outcome());
     } else if (read.kind === 'prompt' || (read.kind === 'own' && read.command === COMMANDS.clear)) {
-      this.#print([line([`Answer or cancel (Ctrl-C) the question before ${text}.`, 'warn'])]);
+      this.#print([line([`Answer the question or cancel it with Ctrl-C before using ${text}.`, 'warn'])]);
     } else {
       await this.#take(text);
       if (read.kind === 'unknown') this.#print([line([SLASH_HINT, 'dim'])]);
@@ -209,7 +210,7 @@ export class Chat implements AsyncDisposable {
     }
     this.#turn = 'stopping';
     const dropped = this.#terminal.isInteractive ? this.#editor.dropQueued().length : 0;
-    const unsent = dropped === 0 ? '' : ` Not sent: ${dropped} queued (press Up to recall).`;
+    const unsent = dropped === 0 ? '' : ` Queued messages not sent: ${dropped} (press Up to recall).`;
     this.#print([line([`Interrupting.${unsent} Press Ctrl-C again to leave immediately.`, 'dim'])]);
     this.#openConversation()
       .client.interrupt()
@@ -242,7 +243,7 @@ export class Chat implements AsyncDisposable {
   }
 
   #openConversation(): ChatConversation {
-    if (!this.#conversation) throw new Error('the chat has not begun');
+    if (!this.#conversation) throw new Error('the chat has not started');
     return this.#conversation;
   }
 

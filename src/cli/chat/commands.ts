@@ -49,7 +49,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   explain: {
     takes: '[tool|last]',
-    description: 'why a call was allowed, asked about or denied',
+    description: 'why a call was allowed, required approval or was denied',
     run: ({ view }, argument) => explain(view.calls, argument),
   },
   model: { takes: '[name]', description: 'show or change the model', run: chooseModel },
@@ -126,7 +126,10 @@ function helpText(agentCommands: readonly string[]): Piece[] {
     ...(others.length > 0
       ? [line(['  from the agent: ', 'dim'], others.map((name) => `/${name}`).join(' '))]
       : []),
-    line(['  A backslash at the end of a line continues it. Ctrl-C interrupts, Ctrl-D leaves.', 'dim']),
+    line([
+      '  End a line with a backslash to continue on the next line. Ctrl-C interrupts the turn, Ctrl-D leaves.',
+      'dim',
+    ]),
   ];
 }
 
@@ -160,7 +163,8 @@ export function explain({ calls }: CallLog, what: string): Piece[] {
       ? calls.slice(-1)
       : calls.filter(({ name }) => name === what || name.endsWith(`__${what}`)).slice(-5);
   if (found.length === 0) {
-    const which = what === '' || what === 'last' ? 'No tool was called yet' : `${what} was not called yet`;
+    const which =
+      what === '' || what === 'last' ? 'No tool has been called yet' : `${what} has not been called yet`;
     return [line(`${which}.`)];
   }
   return found.flatMap(explainCall);
@@ -170,7 +174,11 @@ function explainCall(call: Call): Piece[] {
   return [
     line([call.name, 'strong'], `: ${OUTCOMES[call.outcome]}`),
     ...(call.asked
-      ? [line(`  asked: ${call.asked.reason ?? 'the agent gave no reason; no rule allowed or denied it'}`)]
+      ? [
+          line(
+            `  approval required: ${call.asked.reason ?? 'no rule allowed or denied the call; the agent reported no reason'}`,
+          ),
+        ]
       : []),
     line(`  ${formatVerdict(call)}`),
   ];
@@ -186,8 +194,8 @@ const OUTCOMES: Readonly<Record<Call['outcome'], string>> = {
 function formatVerdict({ verdict, asked }: Call): string {
   if (!verdict) {
     return asked
-      ? 'the question is not answered yet'
-      : 'not asked: a rule, the permission mode or a trusted annotation allowed it; the agent did not report which';
+      ? 'waiting for your answer'
+      : 'allowed by a rule, the permission mode or a trusted annotation; the agent did not report which';
   }
   const { behavior, by, how, reason } = verdict;
   const did = behavior === 'allow' ? 'allowed' : 'denied';
@@ -198,12 +206,12 @@ function formatVerdict({ verdict, asked }: Call): string {
 /** `/cost`: usage so far; `context` is the agent's own report of its context window. */
 export function usageText(totals: Totals, context: Frame | undefined): Piece[] {
   const { prompts, turns, inputTokens, cachedTokens, outputTokens, usd } = totals;
-  const money = usd > 0 ? `$${usd.toFixed(usd < 1 ? 4 : 2)}` : 'not known for this model';
+  const money = usd > 0 ? `$${usd.toFixed(usd < 1 ? 4 : 2)}` : 'unknown for this model';
   const cached = cachedTokens > 0 ? ` (${number(cachedTokens)} from the cache)` : '';
   return [
     line(`  tokens   ${number(inputTokens)} in${cached}, ${number(outputTokens)} out`),
     line(`  turns    ${number(turns)} for ${number(prompts)} ${prompts === 1 ? 'prompt' : 'prompts'}`),
-    line(`  money    ${money}`),
+    line(`  cost     ${money}`),
     ...contextText(context),
   ];
 }

@@ -47,7 +47,7 @@ export class ChatConversation implements AsyncDisposable {
   }
 
   async #read(onMessage: (message: SDKMessage) => void): Promise<void> {
-    let cause: unknown = new SdkError('closed', 'The agent has ended');
+    let cause: unknown = new SdkError('closed', 'The agent has stopped; start the chat again');
     try {
       for await (const message of this.client.messages()) {
         onMessage(message);

@@ -57,13 +57,16 @@ export async function askElicitation(request: ElicitationRequest, asking: Asking
 /** The server's name comes first, since the server controls the rest of the text. */
 function elicitationQuestion({ serverName, message, mode, url }: ElicitationRequest): Piece[] {
   return [
-    line(['? ', 'warn'], 'Server ', [serverName, 'strong'], ' asks: ', message),
+    line(['? ', 'warn'], 'Server ', [serverName, 'strong'], ' requests input: ', message),
     ...(mode === 'url' && url ? [line('  ', [url, 'accent'])] : []),
     line([
-      `  Answers go to ${serverName}. Ctrl-C cancels, /decline declines, /mute declines all its requests in this session.`,
+      `  Answers are sent to ${serverName}. Ctrl-C cancels the request, /decline declines it, /mute declines all requests of this server.`,
       'dim',
     ]),
-    line(['  A line that starts with / is a command; start an answer with // for a slash.', 'dim']),
+    line([
+      '  A line that starts with / is a command; to enter an answer that starts with /, type // instead.',
+      'dim',
+    ]),
   ];
 }
 
@@ -113,7 +116,7 @@ export function parseField({ schema, isRequired }: FormField, typed: string): Fi
   const text = typed.trim();
   if (text === '') {
     if (schema.default !== undefined) return { kind: 'value', value: schema.default };
-    return isRequired ? { kind: 'fault', text: 'required' } : { kind: 'left-out' };
+    return isRequired ? { kind: 'fault', text: 'a value is required' } : { kind: 'left-out' };
   }
   if (schema.type === 'array') return readSeveral(schema, text);
   const choices = choicesOf(schema);
@@ -175,18 +178,20 @@ function readNumber({ type, minimum, maximum }: Readonly<Record<string, unknown>
   const what = type === 'integer' ? 'a whole number' : 'a number';
   const isOne = type === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
   if (!isOne) return { kind: 'fault', text: `must be ${what}` };
-  if (typeof minimum === 'number' && value < minimum) return { kind: 'fault', text: `at least ${minimum}` };
-  if (typeof maximum === 'number' && value > maximum) return { kind: 'fault', text: `at most ${maximum}` };
+  if (typeof minimum === 'number' && value < minimum)
+    return { kind: 'fault', text: `must be at least ${minimum}` };
+  if (typeof maximum === 'number' && value > maximum)
+    return { kind: 'fault', text: `must be at most ${maximum}` };
   return { kind: 'value', value };
 }
 
 function readText({ minLength, maxLength }: Readonly<Record<string, unknown>>, text: string): FieldValue {
   const { length } = [...text];
   if (typeof minLength === 'number' && length < minLength) {
-    return { kind: 'fault', text: `at least ${minLength} characters` };
+    return { kind: 'fault', text: `must have at least ${minLength} characters` };
   }
   if (typeof maxLength === 'number' && length > maxLength) {
-    return { kind: 'fault', text: `at most ${maxLength} characters` };
+    return { kind: 'fault', text: `must have at most ${maxLength} characters` };
   }
   return { kind: 'value', value: text };
 }
@@ -196,16 +201,16 @@ function hintOf(schema: Readonly<Record<string, unknown>>, isRequired: boolean):
   const choices = choicesOf(items);
   const what =
     choices.length > 0
-      ? `${schema.type === 'array' ? 'some' : 'one'} of ${listed(choices)}`
+      ? `${schema.type === 'array' ? 'one or more' : 'one'} of ${listed(choices)}`
       : schema.type === 'boolean'
         ? 'yes or no'
         : String(schema.format ?? schema.type ?? 'text');
   const otherwise =
     schema.default !== undefined
-      ? `Enter: ${String(schema.default)}`
+      ? `default: ${String(schema.default)}`
       : isRequired
         ? 'required'
-        : 'may be empty';
+        : 'optional';
   return `${what}; ${otherwise}`;
 }
 

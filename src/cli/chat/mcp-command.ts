@@ -119,5 +119,5 @@ function stateOf({ status, config, configured = '' }: McpServerStatus): readonly
   if (inactive) return inactive;
   // An on-demand server is not late.
   const waits = status === 'pending' && config?.start === 'on-demand';
-  return [waits ? 'idle (connect_mcp connects it)' : status, TONES[status] ?? 'plain'];
+  return [waits ? 'idle (the model connects it with connect_mcp)' : status, TONES[status] ?? 'plain'];
 }

@@ -16,7 +16,7 @@ export function inputSummary(input: unknown): string {
 export function resultSummary(content: string | readonly UserBlock[] | undefined): string {
   const text = typeof content === 'string' ? content : (content ?? []).map(textOf).join('\n');
   const lines = text.split('\n').filter((row) => row.trim() !== '');
-  const [first = '(nothing)', ...rest] = lines;
+  const [first = '(no output)', ...rest] = lines;
   return rest.length === 0 ? first : `${first} (+${rest.length} lines)`;
 }
 
@@ -82,7 +82,7 @@ export function retryText(notice: Readonly<Record<string, unknown>>): string {
 function failureText({ endpoint, reason, error_status, error }: Readonly<Record<string, unknown>>): string {
   const known = [error_status, error].filter(isInformative).join(' ');
   if (typeof endpoint !== 'string') return `Model request failed${known === '' ? '' : ` (${known})`}`;
-  if (typeof error_status === 'number') return `${endpoint} answered ${known}`;
+  if (typeof error_status === 'number') return `${endpoint} returned ${known}`;
   return `Cannot reach ${endpoint}${typeof reason === 'string' ? ` (${reason})` : ''}`;
 }
 
@@ -105,12 +105,12 @@ export function failureTexts(result: SDKResultMessage): string[] {
   const notification = (result.errors ?? []).filter((text) => text !== '');
   return notification.length > 0
     ? notification
-    : [FAILURES[result.subtype] ?? `The turn ended with ${result.subtype}`];
+    : [FAILURES[result.subtype] ?? `The turn failed: ${result.subtype}`];
 }
 
 const FAILURES: Readonly<Record<string, string>> = {
   error_max_turns: 'The turn reached its maximum number of model requests',
-  error_max_budget_usd: 'The budget is used up',
+  error_max_budget_usd: 'The turn reached its maximum cost',
   error_during_execution: 'The turn was interrupted or failed',
 };
 

@@ -10,7 +10,7 @@ export type PermissionRequest = {
   readonly tool: string;
   readonly input: Record<string, unknown>;
   readonly context: Omit<Parameters<CanUseTool>[2], 'signal'>;
-  /** Annotations of the tool: `reads only`, `destructive`. */
+  /** Annotations of the tool: `read-only`, `destructive`. */
   readonly annotations: readonly string[];
 };
 
@@ -50,19 +50,13 @@ export function permissionQuestion(
   const hidden = rows.length - maxRows;
   const shown = hidden > 0 ? rows.slice(0, maxRows) : rows;
   return [
-    line(
-      ['? ', 'warn'],
-      title ?? 'The model wants to run ',
-      ...(title ? [': '] : []),
-      [tool, 'strong'],
-      from,
-    ),
+    line(['? ', 'warn'], title ?? 'Approval required: ', ...(title ? [': '] : []), [tool, 'strong'], from),
     ...(description ? [line([`  ${description}`, 'dim'])] : []),
     ...shown.map((row) => line(`  ${row}`)),
-    ...(hidden > 0 ? [line([`  … ${hidden} more lines; v shows all`, 'warn'])] : []),
+    ...(hidden > 0 ? [line([`  … ${hidden} more lines; enter v to show all`, 'warn'])] : []),
     ...(annotations.length > 0 ? [line([`  annotations: ${annotations.join(', ')}`, 'dim'])] : []),
     ...(blockedPath ? [line([`  path: ${blockedPath}`, 'dim'])] : []),
-    ...(decisionReason ? [line([`  asked because: ${decisionReason}`, 'dim'])] : []),
+    ...(decisionReason ? [line([`  reason: ${decisionReason}`, 'dim'])] : []),
   ];
 }
 
@@ -85,7 +79,7 @@ const SOURCES: ReadonlyMap<string, string> = new Map([
 const FIRST_LINES = 15;
 const REFUSED = 'The user denied the call.';
 const DISMISSED = 'The user dismissed the question.';
-const WITHDRAWN = 'The question was withdrawn.';
+const WITHDRAWN = 'The permission request was withdrawn.';
 
 /** The updates for "always": the agent's suggestions, or a session rule for this tool; undefined if no rule can allow it. */
 function alwaysUpdates({ tool, context }: PermissionRequest): PermissionUpdate[] | undefined {
@@ -110,8 +104,8 @@ function choices(
     ...(session ? ([['s', 'strong'], ' for this session   '] satisfies Span[]) : []),
     ...(always ? ([['a', 'strong'], ` always: ${whatAlways(always)}   `] satisfies Span[]) : []),
   ];
-  const yes = toolChange ? ' yes, and accept the tool as it is now   ' : ' once   ';
-  return line(['  y', 'strong'], yes, ...more, ['n', 'strong'], ' no (n and why)');
+  const yes = toolChange ? ' yes, and accept the changed definition   ' : ' once   ';
+  return line(['  y', 'strong'], yes, ...more, ['n', 'strong'], ' no (n <reason> to give a reason)');
 }
 
 const PLACES: Readonly<Record<string, string>> = {

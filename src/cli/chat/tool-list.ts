@@ -8,7 +8,7 @@ type Annotations = Readonly<Record<string, boolean>>;
 export function annotationLabels(annotations: Annotations | undefined): string[] {
   const isTrue = (name: string) => annotations?.[name] === true || annotations?.[`${name}Hint`] === true;
   return [
-    ...(isTrue('readOnly') ? ['reads only'] : []),
+    ...(isTrue('readOnly') ? ['read-only'] : []),
     ...(isTrue('destructive') ? ['destructive'] : []),
     ...(isTrue('idempotent') ? ['idempotent'] : []),
     ...(isTrue('openWorld') ? ['open world'] : []),

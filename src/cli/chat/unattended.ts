@@ -48,7 +48,10 @@ export class Unattended {
       ...[...this.#others].map(
         ([tool, why]) => `${tool} was denied because this run is non-interactive: ${why}`,
       ),
-      ...[...this.#servers].map((server) => `server ${server} requested input, which was declined`),
+      ...[...this.#servers].map(
+        (server) =>
+          `server ${server} requested input, which was declined because this run is non-interactive`,
+      ),
     ];
   }
 

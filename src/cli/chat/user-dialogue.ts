@@ -18,7 +18,7 @@ type UserDialogueDeps = {
   print(pieces: readonly Piece[]): void;
 };
 
-const WITHDRAWN = 'The question was withdrawn.';
+const WITHDRAWN = 'The permission request was withdrawn.';
 
 /** Asks the user at the terminal for permissions and elicitation; without a terminal every request is denied. */
 export class UserDialogue {

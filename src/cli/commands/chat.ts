@@ -53,7 +53,7 @@ async function offerRehearsal(chat: Chat, given: Options, missing: string): Prom
     line([missing, 'warn']),
     line('The rehearsal model is an offline stand-in that understands a few fixed phrases.'),
   ];
-  const answer = await chat.ask(question, 'rehearse? (y or n) ');
+  const answer = await chat.ask(question, 'use the rehearsal model? (y or n) ');
   return /^\s*y(es)?\s*$/i.test(answer ?? '') ? { ...given, model: 'rehearsal' } : undefined;
 }
 

@@ -55,7 +55,7 @@ export function definePrompts(command: Command): void {
 function textArguments(command: Command, args: readonly string[]): Record<string, string> {
   const entries = args.map((word) => {
     const at = word.indexOf('=');
-    if (at < 1) usageError(command, `${JSON.stringify(word)} is not key=value`);
+    if (at < 1) usageError(command, `argument ${JSON.stringify(word)} is not key=value`);
     return [word.slice(0, at), word.slice(at + 1)] as const;
   });
   return Object.fromEntries(entries);
@@ -102,7 +102,7 @@ async function get(
 }
 
 function unlistedText(name: string, known: readonly string[]): string {
-  const accepted = known.length === 0 ? 'nothing' : known.join(', ');
+  const accepted = known.length === 0 ? 'none' : known.join(', ');
   return `unknown argument "${name}"${didYouMean(name, known) || ` (accepted: ${accepted})`}`;
 }
 

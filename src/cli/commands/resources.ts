@@ -40,7 +40,7 @@ export function defineResources(command: Command): void {
     .usage('[options] [list | templates | read <server> <uri>]')
     .argument('[words...]', 'list, templates, or read <server> <uri>')
     .option('--json', 'print one JSON document')
-    .option('-o, --output <directory>', 'save binary content to files there')
+    .option('-o, --output <directory>', 'save binary content to files in this directory')
     .addHelpText('after', HELP)
     .action(async (args: string[], { json, output }: Values, command: Command) => {
       const action = parseAction(command, args, ACTIONS);

@@ -21,7 +21,7 @@ import { render } from '../terminal/render.ts';
 import { sanitize } from '../terminal/sanitize.ts';
 
 const HELP = `
-The prompt is the arguments, or stdin:
+The prompt is read from the arguments or from stdin:
 
   toolplane run "Which files are there?"
   git diff | toolplane run "Review this:" -      - inserts stdin
@@ -33,7 +33,7 @@ approval. With --output-format json the result lists these calls as permission_d
 
 Exit codes:
   0    the turn succeeded
-  1    it failed
+  1    the turn failed
   2    usage error
   3    a tool call was denied (only with --fail-on-denied)
   130  interrupted (129, 143: hangup, termination)`;
@@ -48,7 +48,7 @@ export function defineRun(command: Command): void {
         .default('text'),
     )
     .option('--json', 'short for --output-format json')
-    .option('--include-partial-messages', 'with stream-json: also partial messages')
+    .option('--include-partial-messages', 'with stream-json: print partial messages too')
     .option('--fail-on-denied', 'exit with 3 if any tool call was denied')
     .option('--verbose', 'report tool calls and the session id on stderr')
     .addHelpText('after', HELP)
@@ -288,7 +288,7 @@ export class ServerWatch {
     if (!this.#named.some(({ status }) => status === 'pending')) return;
     const servers = await this.#ask();
     for (const { name } of servers.filter((it) => isLate(it) && !this.#isKnown(it)))
-      this.#report(`server ${name}: not ready during this turn`);
+      this.#report(`server ${name}: did not connect before the turn ended`);
   }
 
   /** Whether cached tools of the server were offered: a call would have waited for the server. */

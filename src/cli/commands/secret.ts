@@ -50,7 +50,7 @@ const ACTIONS: Actions<'list' | 'set' | 'remove'> = {
 };
 
 const NOT_HERE =
-  'a value is not accepted on the command line, where others can see it; enter it at the prompt or pipe it in';
+  'a secret value is not accepted on the command line, where other programs can read it; enter it at the prompt or pipe it to stdin';
 
 /** `toolplane secret`: manages the values of `${secret:name}`. */
 export function defineSecret(command: Command): void {
@@ -100,12 +100,12 @@ async function set(name: string, format: string, { store, path, output }: Work):
   const value = await readValue(name, process.stdin, process.stderr);
   process.stdin.destroy();
   if (value === undefined) {
-    output.report('nothing was changed');
+    output.report(`secret ${name} was not changed: the input was cancelled`);
     return INTERRUPTED;
   }
   store.set(name, value);
   const done = had ? 'replaced' : 'added';
-  const text = `${done} ${name} in ${path}; refer to it as \${secret:${name}}\n`;
+  const text = `${done} secret ${name} in ${path}; refer to it as \${secret:${name}}\n`;
   await output.print(format === 'json' ? jsonDocument({ secret: name, done }) : text);
   return 0;
 }
@@ -113,7 +113,7 @@ async function set(name: string, format: string, { store, path, output }: Work):
 async function remove(name: string, format: string, { store, path, output }: Work): Promise<number> {
   const names = store.names();
   if (!names.includes(name) || !store.remove(name)) throw new UsageError(unknownText(name, names));
-  const text = `removed ${name} from ${path}\n`;
+  const text = `removed secret ${name} from ${path}\n`;
   await output.print(format === 'json' ? jsonDocument({ secret: name, done: 'removed' }) : text);
   return 0;
 }
@@ -127,11 +127,13 @@ async function list(format: string, { store, output }: Work, env: NodeJS.Process
   const entries = await entriesOf(env, output);
   const found = listSecrets(names, entries ?? []);
   if (format === 'json') await output.print(jsonDocument(found));
-  else if (names.length === 0) await output.print('no secrets; "toolplane secret set <name>" adds one\n');
+  else if (names.length === 0)
+    await output.print('no secrets are stored; add one with "toolplane secret set <name>"\n');
   else await output.print(joinLines(secretTable(found, output.columns, entries ? 'known' : 'unknown')));
   for (const { name, servers } of found.missing) {
-    const who = `${servers.join(', ')} ${servers.length === 1 ? 'uses' : 'use'}`;
-    output.report(`secret ${name} is not set, and ${who} it; run "toolplane secret set ${name}"`);
+    output.report(
+      `secret ${name} is not set but used by ${servers.join(', ')}; run "toolplane secret set ${name}"`,
+    );
   }
   return 0;
 }
@@ -142,7 +144,7 @@ async function entriesOf(env: NodeJS.ProcessEnv, output: Output): Promise<[strin
     const { merged } = await readConfiguration(cliContext(env));
     return merged.servers.flatMap(({ name, entry }) => (entry ? [[name, entry] as [string, object]] : []));
   } catch (cause) {
-    output.report(`cannot tell which servers use them: ${messageOf(cause)}`);
+    output.report(`cannot determine which servers use the secrets: ${messageOf(cause)}`);
     return undefined;
   }
 }
@@ -220,7 +222,10 @@ async function readPiped(name: string, input: NodeJS.ReadStream): Promise<string
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
     return text.replace(/\r?\n$/, '');
   } catch {
-    const fault = length > MAX_SECRET_BYTES ? 'it is too long' : 'stdin is not valid UTF-8';
+    const fault =
+      length > MAX_SECRET_BYTES
+        ? `the value is longer than ${MAX_SECRET_BYTES} bytes`
+        : 'stdin is not valid UTF-8';
     throw new CommandFailed(`cannot store the value of ${name}: ${fault}`, 'bad-config');
   }
 }

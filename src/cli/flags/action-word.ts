@@ -23,7 +23,10 @@ export function parseAction<A extends string>(
   }
   const [min, max, takes] = actions[action];
   if (rest.length < min || rest.length > max) {
-    return usageError(command, `${command.name()} ${action} takes ${takes === '' ? 'no arguments' : takes}`);
+    return usageError(
+      command,
+      `wrong number of arguments; usage: ${[command.name(), action, takes].filter(Boolean).join(' ')}`,
+    );
   }
   return action;
 }

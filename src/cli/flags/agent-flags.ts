@@ -31,12 +31,12 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--fallback-model <name>',
-    description: 'the model to use when the first is overloaded',
+    description: 'the model to use when the main model is overloaded',
     option: (fallbackModel: string) => ({ fallbackModel }),
   },
   {
     flags: '--mcp-config <file>',
-    description: 'servers: a JSON file with "mcpServers", or its text; may be repeated',
+    description: 'servers: a JSON file with "mcpServers", or JSON text; may be repeated',
     parse: collect,
     option: (given: string[]) => ({ mcpServers: parseMcpConfigs(given) }),
   },
@@ -99,17 +99,18 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--agents <file>',
-    description: 'sub-agents by name, each with "description" and "prompt": a JSON file or its text',
+    description: 'sub-agents by name, each with "description" and "prompt": a JSON file or JSON text',
     option: (given: string) => ({ agents: parseAgents(given) }),
   },
   {
     flags: '--lead-only',
-    description: 'reserve the servers for the main agent; sub-agents have only their own (built-in agent)',
+    description:
+      'make the servers available to the main agent only; sub-agents use only their own servers (built-in agent)',
     option: () => ({ extraArgs: { 'lead-only': null } }),
   },
   {
     flags: '--tool-search <when>',
-    description: `when the model must search for the tools of servers: ${TOOL_SEARCH_VALUES} (built-in agent)`,
+    description: `when tool search replaces the full list of tools: ${TOOL_SEARCH_VALUES} (built-in agent)`,
     parse: searchWhen,
     option: (when: string) => ({ extraArgs: { 'tool-search': when } }),
   },
@@ -128,7 +129,7 @@ const ROWS: readonly FlagRow[] = [
   {
     flags: '--max-retries <n>',
     description:
-      'retries of a failed model request, 0 or more; default 10, or 5 without any response (built-in agent)',
+      'maximum number of retries of a failed model request; default 10, or 5 if there is no response (built-in agent)',
     parse: retries,
     option: (given: number) => ({ extraArgs: { 'max-retries': String(given) } }),
   },
@@ -140,7 +141,7 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--settings <file>',
-    description: 'a settings file or its text',
+    description: 'a settings file or JSON text',
     option: (settings: string) => ({ settings }),
   },
   {
@@ -243,10 +244,11 @@ function searchWhen(value: string): string {
 /** Parses `--agents`, a path or JSON text. Agents ignore invalid definitions, so they are refused here. */
 export function parseAgents(given: string): Record<string, AgentDefinition> {
   const { value, where } = parseJsonFlag('--agents', given, 'bad-option');
-  if (!isRecord(value)) throw new SdkError('bad-option', `${where}: must be an object with agents by name`);
+  if (!isRecord(value))
+    throw new SdkError('bad-option', `${where}: must be an object that maps names to agents`);
   for (const [name, agent] of Object.entries(value)) {
     const missing = NEEDED.find((key) => !isRecord(agent) || typeof agent[key] !== 'string');
-    if (missing) throw new SdkError('bad-option', `${where}: agent "${name}" needs "${missing}", a string`);
+    if (missing) throw new SdkError('bad-option', `${where}: agent "${name}": "${missing}" must be a string`);
   }
   return value as Record<string, AgentDefinition>;
 }
@@ -257,7 +259,10 @@ const NEEDED = ['description', 'prompt'] as const;
 function parseRules(flag: string, rules: string[]): string[] {
   const broken = rules.find((rule) => !toolRules.holds([rule]));
   if (broken === undefined) return rules;
-  throw new SdkError('bad-option', `${flag} '${broken}' is not a rule; use Tool or Tool(pattern)`);
+  throw new SdkError(
+    'bad-option',
+    `${flag} '${broken}' is not a valid permission rule; use Tool or Tool(pattern)`,
+  );
 }
 
 type Servers = NonNullable<Options['mcpServers']>;

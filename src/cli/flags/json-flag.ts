@@ -30,7 +30,7 @@ export function jsonFault(text: string): string | undefined {
     JSON.parse(text);
     return undefined;
   } catch {
-    if (text.trim() === '') return 'it is empty';
+    if (text.trim() === '') return 'the text is empty';
     const [fault] = parseJsonc(text).faults;
     if (!fault) return 'comments and trailing commas are not allowed';
     const { message, position } = fault;

@@ -12,7 +12,7 @@ export function addServerFlags(command: Command): Command {
     .addOption(
       new Option(
         '--mcp-config <file>',
-        'use these servers instead of the configured ones: a JSON file with "mcpServers", or its text; may be repeated',
+        'use these servers instead of the configured ones: a JSON file with "mcpServers", or JSON text; may be repeated',
       ).argParser(collect),
     )
     .addOption(

@@ -19,6 +19,6 @@ export function workingDirectory(): string {
     return realpathSync.native(process.cwd());
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
-    throw new CommandFailed('the working directory does not exist any more; change to an existing directory');
+    throw new CommandFailed('the working directory no longer exists; change to an existing directory');
   }
 }

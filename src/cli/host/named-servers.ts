@@ -131,8 +131,8 @@ function noServersText({ sources, faults, merged }: Configuration): string {
   const why = faults.filter(({ level }) => level === 'error').map(formatDiagnostic);
   const managed = managedSource(sources);
   if (managed) {
-    const others = merged.lost.length > 0 ? ', and excludes all others' : '';
-    const problem = managed.state === 'unusable' ? 'cannot be read' : 'lists none';
+    const others = merged.lost.length > 0 ? ' and excludes servers from all other sources' : '';
+    const problem = managed.state === 'unusable' ? 'cannot be read' : 'lists no servers';
     return [`no servers: ${managed.label} ${problem}${others}`, ...why].join('; ');
   }
   const pending = merged.lost.some(({ why }) => why === 'pending');

@@ -29,7 +29,7 @@ export function jsonDocument(value: unknown): string {
   try {
     return `${JSON.stringify(value, undefined, 2)}\n`;
   } catch (cause) {
-    throw new Error('the result is nested too deeply or too large for JSON', { cause });
+    throw new Error('cannot print the result as JSON: it is nested too deeply or too large', { cause });
   }
 }
 

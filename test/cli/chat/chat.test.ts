@@ -67,11 +67,9 @@ describe('chat', () => {
     agent.agent.emit(toolUse('t1', 'mcp__calc__add', { a: 2 }));
     const once = agent.ask(ask({ decision_reason: 'it may be destructive' }));
     const question = await terminal.until('allow? ');
-    expect(question).toMatch(
-      /● mcp__calc__add a: 2\n\? The model wants to run mcp__calc__add of server calc/,
-    );
+    expect(question).toMatch(/● mcp__calc__add a: 2\n\? Approval required: mcp__calc__add of server calc/);
     expect(question).toContain('"a": 2');
-    expect(question).toContain('asked because: it may be destructive');
+    expect(question).toContain('reason: it may be destructive');
     terminal.type('y\r');
     expect(await once).toEqual({ behavior: 'allow', toolUseID: 't1' });
 
@@ -113,7 +111,7 @@ describe('chat', () => {
     expect(await terminal.until('allow? ')).not.toContain('two');
     terminal.type(CTRL_C);
     expect(await first).toMatchObject({ behavior: 'deny', message: 'The user dismissed the question.' });
-    expect(await terminal.until('allow? ')).toContain('run two');
+    expect(await terminal.until('allow? ')).toContain('Approval required: two');
     terminal.type('y\r');
     expect(await second).toMatchObject({ behavior: 'allow' });
     agent.result('done');
@@ -224,7 +222,7 @@ describe('chat', () => {
       mode: 'form',
       requested_schema: form,
     });
-    await terminal.until('may be empty): ');
+    await terminal.until('optional): ');
     terminal.type('x\r');
     await elicited;
     agent.agent.emit(toolResult('t1', evil));
@@ -336,7 +334,7 @@ describe('chat', () => {
     terminal.type('two\r');
     await terminal.until('queued: ');
     terminal.type(CTRL_C);
-    await terminal.until('Not sent: 1 queued');
+    await terminal.until('Queued messages not sent: 1');
     await agent.answer('interrupt');
     agent.result('stopped');
     await terminal.until('› ');
@@ -359,7 +357,7 @@ describe('chat', () => {
     await terminal.until('/quit');
     await terminal.until('name (string');
     terminal.type('/compact\r');
-    await terminal.until('Answer or cancel (Ctrl-C) the question before /compact.');
+    await terminal.until('Answer the question or cancel it with Ctrl-C before using /compact.');
     terminal.type('/hlep\r');
     await terminal.until('Did you mean /help?');
     await terminal.until('name (string');

@@ -111,7 +111,7 @@ describe('commands', () => {
     const { terminal, agent } = await openChat();
     terminal.type('/cost\r');
     await agent.answer('get_context_usage', { error: 'Unsupported control request subtype' });
-    expect(await terminal.until('› ')).toMatch(/tokens {3}0 in, 0 out[\s\S]*money {4}not known/);
+    expect(await terminal.until('› ')).toMatch(/tokens {3}0 in, 0 out[\s\S]*cost {5}unknown/);
   });
 
   test('/model and /mode show and change the setting; an unknown mode is not sent', async () => {
@@ -158,7 +158,7 @@ describe('explain', () => {
         asked: { reason: 'it may be destructive' },
         verdict: { behavior: 'allow', by: 'you', how: 'always' },
       },
-      ['x: succeeded', '  asked: it may be destructive', '  allowed by you, always'],
+      ['x: succeeded', '  approval required: it may be destructive', '  allowed by you, always'],
     ],
     [
       'denied by a rule',
@@ -172,14 +172,14 @@ describe('explain', () => {
         asked: { reason: 'r' },
         verdict: { behavior: 'deny', by: 'non-interactive', reason: 'Alone.' },
       },
-      ['x: denied', '  asked: r', '  denied: Alone.'],
+      ['x: denied', '  approval required: r', '  denied: Alone.'],
     ],
     [
       'not asked about',
       { outcome: 'failed' },
       [
         'x: failed',
-        '  not asked: a rule, the permission mode or a trusted annotation allowed it; the agent did not report which',
+        '  allowed by a rule, the permission mode or a trusted annotation; the agent did not report which',
       ],
     ],
     [
@@ -187,8 +187,8 @@ describe('explain', () => {
       { outcome: 'running', asked: {} },
       [
         'x: running',
-        '  asked: the agent gave no reason; no rule allowed or denied it',
-        '  the question is not answered yet',
+        '  approval required: no rule allowed or denied the call; the agent reported no reason',
+        '  waiting for your answer',
       ],
     ],
   ])('a call that was %s', (_, more, lines) => {
@@ -200,8 +200,8 @@ describe('explain', () => {
     expect(text(explain(calls, 'mcp__a__one'))[0]).toBe('mcp__a__one: succeeded');
     expect(text(explain(calls, 'one'))[0]).toBe('mcp__a__one: succeeded');
     expect(text(explain(calls, ''))[0]).toBe('mcp__b__two: succeeded');
-    expect(text(explain(calls, 'three'))).toEqual(['three was not called yet.']);
-    expect(text(explain(log(), 'last'))).toEqual(['No tool was called yet.']);
+    expect(text(explain(calls, 'three'))).toEqual(['three has not been called yet.']);
+    expect(text(explain(log(), 'last'))).toEqual(['No tool has been called yet.']);
   });
 });
 
@@ -218,13 +218,13 @@ describe('usage text', () => {
     expect(text(usageText(totals, { totalTokens: 50_000, maxTokens: 200_000 }))).toEqual([
       '  tokens   12,345 in (12,000 from the cache), 67 out',
       '  turns    5 for 2 prompts',
-      '  money    $0.0123',
+      '  cost     $0.0123',
       '  context  50,000 of 200,000 tokens (25 %)',
     ]);
     expect(text(usageText({ ...NOTHING_USED, prompts: 1, turns: 1 }, undefined))).toEqual([
       '  tokens   0 in, 0 out',
       '  turns    1 for 1 prompt',
-      '  money    not known for this model',
+      '  cost     unknown for this model',
     ]);
   });
 });

@@ -21,16 +21,16 @@ describe('elicitation', () => {
       content: { name: 'Ada', age: 36 },
     });
     expect(person.shown).toEqual([
-      '? Server crm asks: Who is it?',
-      '  Answers go to crm. Ctrl-C cancels, /decline declines, /mute declines all its requests in this session.',
-      '  A line that starts with / is a command; start an answer with // for a slash.',
+      '? Server crm requests input: Who is it?',
+      '  Answers are sent to crm. Ctrl-C cancels the request, /decline declines it, /mute declines all requests of this server.',
+      '  A line that starts with / is a command; to enter an answer that starts with /, type // instead.',
       '  name (string; required): ',
-      '  required',
+      '  a value is required',
       '  name (string; required): ',
-      '  age (integer; may be empty): ',
+      '  age (integer; optional): ',
       '  must be a whole number',
-      '  age (integer; may be empty): ',
-      '  note (string; may be empty): ',
+      '  age (integer; optional): ',
+      '  note (string; optional): ',
     ]);
   });
 
@@ -131,9 +131,9 @@ describe('form field', () => {
     });
     expect(fields.map(({ label, hint }) => `${label}: ${hint}`)).toEqual([
       'Your name: string; required',
-      'mail: email; may be empty',
-      'colour: one of 1 Red, 2 Green; may be empty',
-      'sure: yes or no; Enter: true',
+      'mail: email; optional',
+      'colour: one of 1 Red, 2 Green; optional',
+      'sure: yes or no; default: true',
     ]);
   });
 

@@ -20,7 +20,7 @@ test('lists every server with state, tools and error', () => {
     '  deployment  failed',
     '    spawn deploy ENOENT',
     '  late        pending',
-    '  wiki        idle (connect_mcp connects it)',
+    '  wiki        idle (the model connects it with connect_mcp)',
     '  blog        disabled',
   ]);
 });

@@ -27,8 +27,8 @@ describe('tool text', () => {
       ],
       'one (+1 lines)',
     ],
-    ['', '(nothing)'],
-    [undefined, '(nothing)'],
+    ['', '(no output)'],
+    [undefined, '(no output)'],
   ])('the result %j is %j', (content, summary) => {
     expect(resultSummary(content)).toBe(summary);
   });

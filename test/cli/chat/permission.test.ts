@@ -73,7 +73,7 @@ test('a long input is truncated with a note and can be shown whole', async () =>
   const person = answering('v', 'n');
   await askPermission(request({}, input), person);
   const first = person.shown.slice(0, person.shown.indexOf('allow? '));
-  expect(first.join('\n')).toMatch(/line 12[\s\S]*… 29 more lines; v shows all/);
+  expect(first.join('\n')).toMatch(/line 12[\s\S]*… 29 more lines; enter v to show all/);
   expect(first.join('\n')).not.toContain('line 30');
   expect(person.shown.join('\n')).toContain('line 39');
 });
@@ -85,13 +85,13 @@ test('shows the server, the annotations and the reason of the question', async (
     decisionReason: 'no rule',
     description: 'Searches',
   };
-  await askPermission({ ...request(context), annotations: ['reads only'] }, person);
+  await askPermission({ ...request(context), annotations: ['read-only'] }, person);
   expect(person.shown.slice(0, 5)).toEqual([
-    '? The model wants to run mcp__docs__search of server docs (from this project)',
+    '? Approval required: mcp__docs__search of server docs (from this project)',
     '  Searches',
     '  {}',
-    '  annotations: reads only',
-    '  asked because: no rule',
+    '  annotations: read-only',
+    '  reason: no rule',
   ]);
 });
 
@@ -103,7 +103,7 @@ test.each([
 ])('a server from %s', async (source, words) => {
   const person = answering('n');
   await askPermission(request({ mcpServer: { name: 'docs', source } }), person);
-  expect(person.shown[0]).toBe(`? The model wants to run mcp__docs__search of server docs${words}`);
+  expect(person.shown[0]).toBe(`? Approval required: mcp__docs__search of server docs${words}`);
 });
 
 test.each<[PermissionUpdate, string]>([
@@ -123,7 +123,7 @@ test.each<[PermissionUpdate, string]>([
 ])('"always" states what %j changes and for how long', async (suggestion, words) => {
   const person = answering('n');
   await askPermission(request({ suggestions: [suggestion] }), person);
-  expect(person.shown).toContain(`  y once   a always: ${words}   n no (n and why)`);
+  expect(person.shown).toContain(`  y once   a always: ${words}   n no (n <reason> to give a reason)`);
 });
 
 const LOCAL: PermissionUpdate = {
@@ -143,7 +143,9 @@ test.each<[PermissionUpdate, string]>([
 ])('a persistent rule is also offered for the session only: %j', async (suggestion, words) => {
   const person = answering('n');
   await askPermission(request({ suggestions: [suggestion] }), person);
-  expect(person.shown).toContain(`  y once   s for this session   a always: ${words}   n no (n and why)`);
+  expect(person.shown).toContain(
+    `  y once   s for this session   a always: ${words}   n no (n <reason> to give a reason)`,
+  );
 });
 
 test.each([
@@ -168,6 +170,8 @@ test('for a changed tool, yes accepts the change and "always" is not offered', a
   const person = answering('a', 'y');
   const change = { toolChange: { server: 'docs', tool: 'search' }, decisionReason: 'it changed' };
   expect((await askPermission(request(change), person)).result).toEqual({ behavior: 'allow' });
-  expect(person.shown).toContain('  asked because: it changed');
-  expect(person.shown).toContain('  y yes, and accept the tool as it is now   n no (n and why)');
+  expect(person.shown).toContain('  reason: it changed');
+  expect(person.shown).toContain(
+    '  y yes, and accept the changed definition   n no (n <reason> to give a reason)',
+  );
 });

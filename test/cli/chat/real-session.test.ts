@@ -76,7 +76,7 @@ test('/explain names the decider; /compact goes to the agent, /clear to the chat
   await terminal.until('› ');
   terminal.type('/explain add\r');
   await terminal.until('mcp__calc__add: succeeded\n');
-  const asked = '  asked: mcp__calc__add may be destructive\n';
+  const asked = '  approval required: mcp__calc__add may be destructive\n';
   expect(await terminal.until('› ')).toContain(
     [
       `${asked}  allowed by you, once\n`,

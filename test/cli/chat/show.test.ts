@@ -301,7 +301,7 @@ test.each([
       endpoint: 'http://127.0.0.1:8899/v1',
       fallback_model: 'm-2',
     }),
-    'http://127.0.0.1:8899/v1 answered 529 overloaded; using the fallback model m-2',
+    'http://127.0.0.1:8899/v1 returned 529 overloaded; using the fallback model m-2',
   ],
   [system('compact_boundary', { compact_metadata: {} }), 'The conversation was compacted'],
   [system('notification', { text: 'news' }), 'news'],

@@ -19,7 +19,7 @@ test('lists full tool names by server, with annotations', () => {
     'built in',
     '  Read ',
     'my docs',
-    '  mcp__my_docs__search (reads only) Finds pages',
+    '  mcp__my_docs__search (read-only) Finds pages',
     '  mcp__my_docs__drop (destructive) (open world)',
   ]);
   expect(text(toolList([], []))).toEqual(['No tools.']);
@@ -28,5 +28,5 @@ test('lists full tool names by server, with annotations', () => {
 test('finds the true annotations of a tool by its full name', () => {
   expect(labelsOfTool(servers, 'mcp__my_docs__drop')).toEqual(['destructive', 'open world']);
   expect(labelsOfTool(servers, 'mcp__other__drop')).toEqual([]);
-  expect(annotationLabels({ readOnlyHint: true, destructiveHint: false })).toEqual(['reads only']);
+  expect(annotationLabels({ readOnlyHint: true, destructiveHint: false })).toEqual(['read-only']);
 });

@@ -31,7 +31,7 @@ test('denies every call and lists each once, with the narrowest rule', async () 
   expect(unasked.lines).toEqual([
     "mcp__a__b was denied because this run is non-interactive; allow it with --allowedTools 'mcp__a__b'",
     "Bash was denied because this run is non-interactive; allow it with --allowedTools 'Bash(echo '\\''x'\\'')' --allowedTools 'Bash(ls:*)'",
-    'server crm requested input, which was declined',
+    'server crm requested input, which was declined because this run is non-interactive',
   ]);
   expect(denied).toHaveLength(4);
 });

@@ -109,7 +109,7 @@ test.runIf(hasScript)(
     const env = { ...place.env, NO_COLOR: '1' };
     const args = ['--model', 'rehearsal', '--mcp-config', ASKING, '--allowedTools', 'mcp__asking'];
     const chat = new TerminalProcess(args, env, undefined, place.project);
-    await chat.until('Server asking asks: Form 0');
+    await chat.until('Server asking requests input: Form 0');
     await chat.until('1000 refused');
     chat.type('/mcp\r');
     await chat.until('connected');
@@ -141,7 +141,7 @@ test.runIf(hasScript)(
     chat.type('\r');
     await chat.until('queued: ');
     chat.type(CTRL_C);
-    await chat.until('Not sent: 1 queued');
+    await chat.until('Queued messages not sent: 1');
     await chat.until('› ');
     chat.type('one\\\r');
     await chat.until('… ');
@@ -195,8 +195,8 @@ test.runIf(hasScript)(
     const chat = new TerminalProcess(['--model', 'rehearsal', '--mcp-config', TWO_WAITING]);
     await chat.until('› ');
     chat.type('/mcp\r');
-    await chat.until('idle (connect_mcp connects it)');
-    await chat.until('idle (connect_mcp connects it)');
+    await chat.until('idle (the model connects it with connect_mcp)');
+    await chat.until('idle (the model connects it with connect_mcp)');
     await chat.until('› ');
     chat.type(`${BOTH}\r`);
     const question = await chat.until('allow? ');
@@ -248,11 +248,11 @@ test.runIf(hasScript)(
   async () => {
     const refused = new TerminalProcess([]);
     await refused.until('none of ANTHROPIC_API_KEY');
-    await refused.until('rehearse? ');
+    await refused.until('use the rehearsal model? ');
     refused.type('n\r');
     expect(await refused.closed).toEqual([1, null]);
     const taken = new TerminalProcess([]);
-    await taken.until('rehearse? ');
+    await taken.until('use the rehearsal model? ');
     taken.type('y\r');
     await taken.until('model rehearsal');
     taken.type(CTRL_D);
@@ -329,7 +329,7 @@ test.runIf(hasScript)('a terminal that goes away at the first question ends it t
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const code = join(directory, 'code');
   const chat = new TerminalProcess([], {}, code);
-  await chat.until('rehearse? ');
+  await chat.until('use the rehearsal model? ');
   chat.hangUp();
   await expect.poll(() => existsSync(code) && readFileSync(code, 'utf8'), { timeout: 15_000 }).toBe('129\n');
 });
@@ -355,7 +355,7 @@ test.each([
   [
     'a rule',
     ['--disallowedTools', 'Bash(rm *'],
-    "error: --disallowedTools 'Bash(rm *' is not a rule; use Tool or Tool(pattern)",
+    "error: --disallowedTools 'Bash(rm *' is not a valid permission rule; use Tool or Tool(pattern)",
   ],
   ['a file', ['--mcp-config', './nope'], 'error: --mcp-config ./nope: no such file; check the path'],
 ])('invalid %s is reported with its flag: exit code 2', async (_, args, message) => {

@@ -34,7 +34,7 @@ test("--json prints the server's response", async () => {
 test.each([
   ['what is missing', ['get', 'odd', 'greet'], /missing arguments of prompt "greet": "who"/],
   ['an unknown action', ['get', 'odd', 'greet', 'who'], /"who" is not key=value/],
-  ['too few words', ['get', 'odd'], /prompts get takes <server> <prompt> \[key=value…\]/],
+  ['too few words', ['get', 'odd'], /usage: prompts get <server> <prompt> \[key=value…\]/],
 ])('%s is exit code 2', async (_, words, message) => {
   const { code, stdout, stderr } = await runCli(['prompts', ...words, ...ODD]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -60,7 +60,7 @@ test("an unknown resource is exit code 1 with the server's message", async () =>
 
 test.each([
   ['an unknown action', ['rad'], /unknown action 'rad'; did you mean read\?/],
-  ['too few words', ['read', 'odd'], /resources read takes <server> <uri>/],
+  ['too few words', ['read', 'odd'], /usage: resources read <server> <uri>/],
 ])('%s is exit code 2', async (_, words, message) => {
   const { code, stderr } = await runCli(['resources', ...words, ...ODD]);
   expect(code).toBe(2);

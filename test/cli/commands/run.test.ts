@@ -213,7 +213,7 @@ describe('run', () => {
     const { code, stderr } = await runCli([...REHEARSE, '--mcp-config', servers, 'list tools']);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'toolplane: server slow: not ready during this turn\n',
+      stderr: 'toolplane: server slow: did not connect before the turn ended\n',
     });
   });
 
@@ -222,7 +222,7 @@ describe('run', () => {
     const { code, stdout, stderr } = await runCli(['run', '--model', 'm', 'hi'], '', sandbox);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Hello.\n' });
     expect(stderr).toMatch(
-      /^toolplane: http:\/\/127\.0\.0\.1:\d+ answered 529 overloaded; retry 1 of 10 in \d\.\d s\n$/,
+      /^toolplane: http:\/\/127\.0\.0\.1:\d+ returned 529 overloaded; retry 1 of 10 in \d\.\d s\n$/,
     );
   });
 
@@ -267,7 +267,7 @@ describe('run', () => {
     const place = { cwd: sandbox.cwd, env: { ...sandbox.env, ...env } };
     const { code, stderr } = await runCli(['run', '--model', 'm', ...flags, 'hi'], '', place);
     expect(code).toBe(1);
-    expect(stderr.match(/answered 529 overloaded; retry 1 of 1 in/g)).toHaveLength(1);
+    expect(stderr.match(/returned 529 overloaded; retry 1 of 1 in/g)).toHaveLength(1);
     expect(sandbox.api.requests).toHaveLength(2);
   });
 
@@ -300,7 +300,7 @@ describe('run', () => {
     [
       'no rule',
       ['run', 'hi', '--disallowedTools', 'Bash(rm *'],
-      /--disallowedTools 'Bash\(rm \*' is not a rule/,
+      /--disallowedTools 'Bash\(rm \*' is not a valid permission rule/,
     ],
     ['no file', ['run', 'hi', '--mcp-config', './nope'], /--mcp-config \.\/nope: no such file/],
     ['an unknown flag', ['run', 'hi', '--modle', 'x'], /Did you mean --model\?/],
@@ -536,6 +536,6 @@ describe('server watch', () => {
     const { told, servers } = watch(all);
     servers.received(initWith(['Bash', 'mcp__past_one__search'], ...all));
     await servers.settled();
-    expect(told).toEqual(['server slow: not ready during this turn']);
+    expect(told).toEqual(['server slow: did not connect before the turn ended']);
   });
 });

@@ -22,7 +22,7 @@ describe('secret', () => {
     const added = await run(place, ['set', 'github'], `${SECRET}\n`);
     expect(added).toEqual({
       code: 0,
-      stdout: `added github in ${fileOf(place)}; refer to it as \${secret:github}\n`,
+      stdout: `added secret github in ${fileOf(place)}; refer to it as \${secret:github}\n`,
       stderr: '',
     });
     expect(keptIn(place)).toEqual({ version: 1, secrets: { github: SECRET } });
@@ -81,7 +81,7 @@ describe('secret', () => {
     expect(await run(place, ['list'])).toEqual({
       code: 0,
       stdout: 'secret  used by\ngithub  files, web\n',
-      stderr: 'toolplane: secret other is not set, and web uses it; run "toolplane secret set other"\n',
+      stderr: 'toolplane: secret other is not set but used by web; run "toolplane secret set other"\n',
     });
   });
 
@@ -117,7 +117,7 @@ describe('secret', () => {
       terminal.type(`${SECRET}x\u007f\r`);
       const shown = await terminal.until('${secret:github}');
       await terminal.closed;
-      expect(shown).toContain('added github');
+      expect(shown).toContain('added secret github');
       expect(shown).not.toContain(SECRET.slice(0, 6));
       expect(keptIn(place).secrets).toEqual({ github: SECRET });
     });
@@ -127,7 +127,7 @@ describe('secret', () => {
       const terminal = new TerminalProcess(['secret', 'set', 'github'], place.env);
       await terminal.until('(input is hidden): ');
       terminal.type(`${SECRET}\u0003`);
-      expect(await terminal.until('nothing was changed')).not.toContain(SECRET);
+      expect(await terminal.until('was not changed: the input was cancelled')).not.toContain(SECRET);
       expect(await terminal.closed).toEqual([130, null]);
       expect(existsSync(fileOf(place))).toBe(false);
     });

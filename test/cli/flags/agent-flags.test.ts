@@ -127,9 +127,9 @@ describe('read agents', () => {
   test.each([
     ['a file that is not there', () => 'no-such.json', /^cannot read --agents no-such\.json: ENOENT/],
     ['a text that is no JSON', () => '{"a', /^--agents is not valid JSON: line 1, column 2/],
-    ['a list', () => jsonFile('[]'), /flag\.json: must be an object with agents by name$/],
-    ['no agent', () => '{"a":"x"}', /^--agents: agent "a" needs "description", a string$/],
-    ['no prompt', () => '{"a":{"description":"x"}}', /^--agents: agent "a" needs "prompt", a string$/],
+    ['a list', () => jsonFile('[]'), /flag\.json: must be an object that maps names to agents$/],
+    ['no agent', () => '{"a":"x"}', /^--agents: agent "a": "description" must be a string$/],
+    ['no prompt', () => '{"a":{"description":"x"}}', /^--agents: agent "a": "prompt" must be a string$/],
   ])('%s is an error that names it', (_, given, message) => {
     expect(() => parseAgents(given())).toThrow(message);
   });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { jsonFault } from '../../../src/cli/flags/json-flag.ts';
 
 test.each([
-  ['', 'it is empty'],
+  ['', 'the text is empty'],
   ['{"a": "sec', 'line 1, column 7'],
   ['{"a": tru', 'line 1, column 7'],
   ['{"a": -', 'line 1, column 7'],

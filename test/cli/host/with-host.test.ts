@@ -74,7 +74,7 @@ test('toolplane call declines elicitation without a terminal, and reports it on 
   expect(code).toBe(0);
   expect(stdout).toContain('"action": "decline"');
   expect(stderr).toMatch(
-    /^toolplane: server everything asked for input: .*; declined, because stdin and stderr are not a terminal\n$/,
+    /^toolplane: server everything: input request declined because stdin and stderr are not a terminal; message: .*\n$/,
   );
 });
 
@@ -82,7 +82,7 @@ test.runIf(hasScript)('toolplane call asks on a terminal', async () => {
   const { project, env } = place();
   const call = ['call', 'everything', 'trigger-url-elicitation', 'url=https://example.com/form'];
   const terminal = new TerminalProcess(call, { ...env }, undefined, project);
-  await terminal.until('Server everything asks: ');
+  await terminal.until('Server everything requests input: ');
   await terminal.until('agree? (y or n) ');
   terminal.type('y\n');
   await terminal.until('"action": "accept"');

@@ -40,8 +40,7 @@ Connects the server, calls the tool, and prints the result. Arguments are one JS
   jq '{query: .text}' note.json | toolplane call --url http://127.0.0.1:3000/mcp server search -
 
 Arguments are validated against the tool's schema; invalid and unknown arguments are reported and the tool is not called.
-
---unchecked reports them and calls the tool anyway. Text is printed as received; for images, audio and other data one line
+With --unchecked they are reported and the tool is called anyway. Text is printed as received; for images, audio and other data one line
 shows type and size, and --output saves them. A tool's failure message goes to stderr. Ctrl-C cancels the call. If the
 server requests input (elicitation), you are asked on the terminal; without one the request is declined.
 
@@ -57,13 +56,20 @@ type Values = { json?: true; output?: string; timeout?: number; unchecked?: true
 export function defineCall(command: Command): void {
   addServerFlags(command)
     .usage('[options] <server> <tool> [arguments...]')
-    .argument('<server>', 'the server, or only the full name of the tool: mcp__<server>__<tool>')
-    .argument('[tool]', 'the tool, by its own or its full name')
+    .argument('<server>', 'the server; or, in place of <server> <tool>, the full name mcp__<server>__<tool>')
+    .argument('[tool]', 'the name of the tool on the server, or its full name')
     .argument('[arguments...]', 'a JSON object, key=value, key:=json, key=@file, or - for stdin')
     .option('--json', 'print the result as received')
-    .option('-o, --output <directory>', 'save images, audio and other data to files there')
-    .option('--unchecked', 'send arguments that the tool’s schema does not accept')
-    .addOption(new Option('--timeout <ms>', 'cancel the call after this time').argParser(milliseconds))
+    .option(
+      '-o, --output <directory>',
+      'save images, audio and other binary content to files in this directory',
+    )
+    .option('--unchecked', 'call the tool even if its schema does not accept the arguments')
+    .addOption(
+      new Option('--timeout <ms>', 'cancel the call after this number of milliseconds').argParser(
+        milliseconds,
+      ),
+    )
     .addHelpText('after', HELP)
     .action(
       async (first: string, second: string | undefined, more: string[], values: Values, command: Command) => {
@@ -137,7 +143,7 @@ async function argumentsOf(
   const invalid = await schemaError(inputSchema);
   if (invalid !== undefined) {
     output.report(
-      withName(`the tool's schema is invalid at ${invalid}; arguments are sent without validation`),
+      withName(`the tool's input schema is invalid at ${invalid}; arguments are sent without validation`),
     );
     return args;
   }

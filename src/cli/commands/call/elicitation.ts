@@ -6,7 +6,8 @@ import type { Connected } from '../../host/with-host.ts';
 import { readLine } from '../../terminal/read-line.ts';
 import { line, type Piece, render } from '../../terminal/render.ts';
 
-const COMMANDS = '/decline and /mute decline, Ctrl-C ends the command; start an answer with // for a slash.';
+const COMMANDS =
+  '/decline declines the request, /mute all requests of the server, Ctrl-C ends the command. To enter an answer that starts with /, type // instead.';
 
 type Streams = Pick<NodeJS.Process, 'stdin' | 'stderr'>;
 
@@ -25,7 +26,7 @@ export function answerElicitation(
       if (reported.has(server)) return { action: 'decline' };
       reported.add(server);
       output.report(
-        `server ${server} asked for input: ${textOf(params.message)}; declined, because stdin and stderr are not a terminal`,
+        `server ${server}: input request declined because stdin and stderr are not a terminal; message: ${textOf(params.message)}`,
       );
       return { action: 'decline' };
     };

@@ -58,13 +58,13 @@ export function findTool(
   const own = ownName(server, tool);
   if (!isIncluded(own, toolFilterOf(servers[server]))) {
     throw new UsageError(
-      `server ${server}: "includeTools" or "excludeTools" of its entry excludes "${own}" (available: ${formatNames(names)})`,
+      `server ${server}: tool "${own}" is excluded by "includeTools" or "excludeTools" of the server entry (available: ${formatNames(names)})`,
     );
   }
   const fault = droppedFor(warnings, server, tool);
   if (fault !== undefined) {
     throw new CommandFailed(
-      `server ${server} lists "${own}", but it cannot be called: ${fault}; report this to the server’s author`,
+      `server ${server}: tool "${own}" cannot be called: ${fault}; report this to the server’s author`,
     );
   }
   const hint = didYouMean(own, names);

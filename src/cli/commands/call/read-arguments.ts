@@ -23,7 +23,8 @@ export async function readInput(words: readonly string[], stdin: NodeJS.Readable
   for (const word of words) {
     try {
       if (word !== '-' && !word.trimStart().startsWith('{')) given.push(await readAssignment(word));
-      else if (base) throw new Error('only one JSON object or - can be given');
+      else if (base)
+        throw new Error('only one JSON object or - is allowed; pass further arguments as key=value');
       else base = await readObject(word, stdin);
     } catch (cause) {
       faults.push(messageOf(cause));
@@ -37,7 +38,7 @@ const ASSIGNMENT = /^(?!:=)(?<key>[^=]+?)(?<json>:)?=(?<file>@)?(?<rest>.*)$/s;
 async function readAssignment(word: string): Promise<Given> {
   const { key, json, file, rest = '' } = ASSIGNMENT.exec(word)?.groups ?? {};
   if (key === undefined) {
-    throw new Error(`${JSON.stringify(word)} is not key=value, key:=json or a JSON object`);
+    throw new Error(`argument ${JSON.stringify(word)} is not key=value, key:=json or a JSON object`);
   }
   const text = file ? await readFileText(key, rest) : rest;
   return json ? { key, value: parseJson(key, text) } : { key, text };
@@ -52,7 +53,7 @@ async function readFileText(key: string, path: string): Promise<string> {
 }
 
 async function readObject(word: string, stdin: NodeJS.ReadableStream): Promise<Record<string, unknown>> {
-  const source = word === '-' ? 'stdin' : 'the input';
+  const source = word === '-' ? 'stdin' : 'the JSON argument';
   const value = parseJson(source, word === '-' ? await textOf(stdin) : word);
   if (!isRecord(value)) throw new Error(`${source} is not a JSON object`);
   return value;

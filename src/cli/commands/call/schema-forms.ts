@@ -63,7 +63,7 @@ export class SchemaForms {
 
 /** Such as `a number or null`. */
 export function formatTypes(types: readonly string[]): string {
-  return types.length === 0 ? 'anything' : types.map((type) => TYPES[type] ?? type).join(' or ');
+  return types.length === 0 ? 'any value' : types.map((type) => TYPES[type] ?? type).join(' or ');
 }
 
 export function formatChoices(choices: readonly unknown[]): string {

@@ -133,7 +133,8 @@ function formatChoiceError(
   root: JsonSchema,
 ): string {
   const at = formatPath(choice.instancePath);
-  if (choice.params.passingSchemas) return `${named(at)}: matches more than one alternative`;
+  if (choice.params.passingSchemas)
+    return `${named(at)}: must match exactly one alternative of "oneOf", but matches several`;
   const errors = alternatives.filter((it) => !isChoice(it));
   const nested = errors.filter(({ instancePath }) => instancePath !== choice.instancePath);
   if (nested.length > 0) return [...new Set(nested.map((it) => formatError(it, root)))].join('; or ');

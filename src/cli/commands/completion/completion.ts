@@ -8,7 +8,7 @@ import { type CompletionItem, completeLine, type Kind } from './next-words.ts';
 import { DIRECTORIES, FILES, SCRIPTS, type Shell } from './scripts.ts';
 
 const HELP = `
-Install the script once. It asks the program for completions, so it does not need updates:
+Install the script once. The script calls toolplane for completions and needs no updates:
 
   bash   toolplane completion bash > ~/.local/share/bash-completion/completions/toolplane
          or, in ~/.bashrc:  source <(toolplane completion bash)
@@ -16,8 +16,8 @@ Install the script once. It asks the program for completions, so it does not nee
          or, in ~/.zshrc after compinit:  source <(toolplane completion zsh)
   fish   toolplane completion fish > ~/.config/fish/completions/toolplane.fish
 
-Then open a new shell. Completes commands, flags and their values, and the names of servers and secrets. Nothing is
-started or changed.
+Then open a new shell. The script completes commands, flags and their values, and the names of servers and secrets.
+It starts no server and changes no file.
 
 Exit codes:
   0  success

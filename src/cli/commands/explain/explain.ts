@@ -30,8 +30,8 @@ to that server, unless --no-connect is given; a server that is pending approval 
 secrets are not printed. --json prints the same record as JSON.
 
 Exit codes:
-  0    it exists and can be used
-  1    it exists and cannot be used, or is denied
+  0    the server or tool can be used, or the call is not denied
+  1    the server or tool cannot be used, or the call is denied
   2    unknown name, or usage error
   130  interrupted (129, 143: hangup, termination)`;
 
@@ -49,27 +49,29 @@ type Values = {
 /** `toolplane explain`: why a server, tool, permission or timeout is as it is, and what to do next. */
 export function defineExplain(command: Command): void {
   const explain = command.usage('server|tool|permission|timeout [name]').addHelpText('after', HELP);
-  form(explain, 'server', 'Where a server comes from, and its status.')
+  form(explain, 'server', 'Show where a server is configured, and its status.')
     .argument('[name]', 'the server; without a name, all servers')
     .option('--no-connect', 'do not connect to the server')
     .action((name: string | undefined, values: Values) => run('server', values, name));
-  form(explain, 'tool', 'Whether a tool is offered to models, and whether it may run.')
+  form(explain, 'tool', 'Show whether a tool is offered to models, and whether it may run.')
     .argument('<name>', 'the full name of the tool, or a server')
     .argument('[tool]', 'the tool’s own name')
     .option('--no-connect', 'do not connect to its server')
     .action((name: string, tool: string | undefined, values: Values) =>
       run('tool', values, name, tool === undefined ? {} : { more: tool }),
     );
-  form(explain, 'permission', 'Which rule decides about a call.')
+  form(explain, 'permission', 'Show which rule decides about a call.')
     .argument('<tool>', 'the full name of a tool, or a call as in a rule: Bash(git push), Read(notes.txt)')
     .argument('[arguments]', 'the arguments of the call: a JSON object', readInput)
     .addOption(
-      new Option('--permission-mode <mode>', 'as if the session had this mode').choices(PERMISSION_MODES),
+      new Option('--permission-mode <mode>', 'explain as if the session had this mode').choices(
+        PERMISSION_MODES,
+      ),
     )
     .action((name: string, input: ExplainRequest['input'], values: Values) =>
       run('permission', values, name, input ? { input } : {}),
     );
-  form(explain, 'timeout', 'The timeouts of a server and its tools.')
+  form(explain, 'timeout', 'Show the timeouts of a server and its tools.')
     .argument('<name>', 'a server, or the full name of a tool')
     .argument('[tool]', 'the tool’s own name')
     .action((name: string, tool: string | undefined, values: Values) =>
@@ -81,18 +83,23 @@ function form(explain: Command, about: ExplainRequest['about'], does: string): C
   return addJsonFlag(explain.command(about))
     .description(does)
     .addOption(
-      new Option('--mcp-config <file>', 'as if a run had this flag; may be repeated').argParser(collect),
-    )
-    .option('--strict-mcp-config', 'as if a run had this flag')
-    .addOption(
-      new Option('--setting-sources <scopes>', 'as if a run had this flag: user,project,local').argParser(
-        settingSources,
+      new Option('--mcp-config <file>', 'explain as if a run had this flag; may be repeated').argParser(
+        collect,
       ),
     )
+    .option('--strict-mcp-config', 'explain as if a run had this flag')
     .addOption(
-      new Option('--plugin-dir <directory>', 'as if a run had this flag; may be repeated').argParser(collect),
+      new Option(
+        '--setting-sources <scopes>',
+        'explain as if a run had this flag: user,project,local',
+      ).argParser(settingSources),
     )
-    .option('--settings <file>', 'as if a run had this flag');
+    .addOption(
+      new Option('--plugin-dir <directory>', 'explain as if a run had this flag; may be repeated').argParser(
+        collect,
+      ),
+    )
+    .option('--settings <file>', 'explain as if a run had this flag');
 }
 
 async function run(

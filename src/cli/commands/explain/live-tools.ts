@@ -106,10 +106,10 @@ function deferredOf(
   const own = all
     .filter(({ origin }) => origin.kind === 'mcp' && origin.server === server)
     .reduce((sum, it) => sum + tokenCost(it), 0);
-  const figures = `the tools of this server take about ${formatCount(own)} of ${formatCount(budget)} tokens`;
+  const figures = `the tools of this server take about ${formatCount(own)} tokens of a budget of ${formatCount(budget)}`;
   return own > budget
-    ? { is: true, says: `${figures}, so the model searches for them` }
-    : { is: false, says: `${figures}; if those of all servers take more, the model searches` };
+    ? { is: true, says: `${figures}, so tool search is used` }
+    : { is: false, says: `${figures}; tool search is used if the tools of all servers exceed the budget` };
 }
 
 function isAlwaysLoaded(entry: ServerMap[string] | undefined): boolean {

@@ -40,7 +40,7 @@ async function list(
 ): Promise<number> {
   const known = pins.servers;
   for (const name of servers?.filter((it) => !known.includes(it)) ?? []) {
-    throw new UsageError(`no recorded tools of server "${name}"${hint(name, known)}`);
+    throw new UsageError(`server "${name}" has no recorded tools${hint(name, known)}`);
   }
   const changes = pins.all().filter(({ server }) => servers === undefined || servers.includes(server));
   await output.print(
@@ -68,7 +68,7 @@ function mustWait(
   }
 }
 
-const LOOK = '; toolplane tools checks for changes';
+const LOOK = '; run "toolplane tools" to check for changes';
 
 function hint(word: string, known: readonly string[]): string {
   return didYouMean(word, known) || (known.length > 0 ? ` (known: ${known.join(', ')})` : '');

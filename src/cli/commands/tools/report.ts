@@ -133,11 +133,11 @@ export function formatRenamed({ fault, origin, wanted, name }: PoolDiagnostic): 
     case 'listed-twice':
       return `${tool} is listed more than once; the first is offered`;
     case 'name-taken':
-      return `${tool} is offered as ${name}: another tool is called ${wanted}`;
+      return `${tool} is offered as ${name}: another tool already has the name ${wanted}`;
     case 'name-too-long':
-      return `${tool} is offered as ${name}: its own name is too long for models`;
+      return `${tool} is offered as ${name}: its full name is too long for models`;
     case 'name-empty':
-      return `${tool} is offered as ${name}: it has no name`;
+      return `${tool} is offered as ${name}: its name is empty`;
   }
 }
 

@@ -62,11 +62,11 @@ export function costTable({ servers, totals }: ToolsReport, columns: number | un
 
 /** What the numbers mean. */
 function formatCost({ tokens, window, searchAbove, withToolSearch }: ToolsReport['totals']): string[] {
-  const share = `Shares are of a context window of ${formatCount(window)} tokens.`;
+  const share = `Shares refer to a context window of ${formatCount(window)} tokens.`;
   const limit = `${formatCount(searchAbove)} tokens (${formatPercent(searchAbove, window)})`;
   if (tokens > searchAbove) {
     const saved = formatPercent(tokens - withToolSearch, tokens);
-    return [share, `Above ${limit} tool search is used, which saves ${saved}.`];
+    return [share, `Above ${limit}, tool search is used, which saves ${saved}.`];
   }
   return [share, `Up to ${limit} all tools are sent to the model; above that, tool search is used.`];
 }

@@ -43,7 +43,7 @@ select:<name>,<name>.
 Exit codes:
   0    every server is connected
   1    a server could not be connected; the others are listed, the reason is on stderr
-  2    usage error, or nothing of that name to accept
+  2    usage error, or no tool of that name is pending acceptance
   130  interrupted (129, 143: hangup, termination)`;
 
 const ACTIONS: Actions<'list' | 'accept'> = {
@@ -83,13 +83,13 @@ export function defineTools(command: Command): void {
 /** Refuses flags that would have no effect. */
 function refuseIdle(command: Command, action: 'list' | 'accept', { search }: Values): void {
   if (search === undefined && command.getOptionValueSource('limit') === 'cli') {
-    usageError(command, '--limit needs --search');
+    usageError(command, '--limit requires --search');
   }
   const idle = (['cost', 'search', 'changed', 'server'] as const).filter(
     (name) => command.getOptionValueSource(name) === 'cli',
   );
   if (action === 'accept' && idle.length > 0) {
-    usageError(command, `tools accept takes <server> [tool] and no --${idle.join(' or --')}`);
+    usageError(command, `tools accept cannot be combined with --${idle.join(' or --')}`);
   }
 }
 
@@ -142,7 +142,8 @@ export function startTools(request: ToolsRequest, env: NodeJS.ProcessEnv): Promi
       for (const { name, warnings } of report.servers) {
         for (const warning of warnings) connected.output.report(`server ${name}: ${warning}`);
       }
-      if (report.matches?.length === 0) connected.output.report('no tool found; try other words');
+      if (report.matches?.length === 0)
+        connected.output.report('no matching tool found; try other search terms');
     }
     return reportFailures(connected);
   });

@@ -52,7 +52,7 @@ export function removeFromProjects(home: string): string[] {
 
 /** The message about an inventory that cannot be read. */
 export function unknownFiles(fault: string): string {
-  return `cannot tell what was written to projects: ${fault}`;
+  return `cannot determine what Toolplane wrote to projects: ${fault}`;
 }
 
 function removeFile(path: string): void {
@@ -72,7 +72,7 @@ export function removeIfEmpty(directory: string): void {
 function undoNow(file: WrittenFile): Undo {
   const { path } = file;
   if (realPath(path) === path) return undoOf(file, readText(path));
-  return undoOf(file, { state: 'unusable', fault: 'it is a symbolic link now, which is not followed' });
+  return undoOf(file, { state: 'unusable', fault: 'replaced by a symbolic link, which is not followed' });
 }
 
 /** Removes only what is unchanged; removes the whole file only if Toolplane created it and nothing else is in it. */
@@ -117,7 +117,7 @@ export function undoOf(file: WrittenFile, found: FileText): Undo {
   return { ...undo, action: edits.length > 0 ? 'edit' : left.length > 0 ? 'leave' : 'gone' };
 }
 
-const CHANGED = 'it was changed since';
+const CHANGED = 'changed since Toolplane wrote it';
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -41,7 +41,7 @@ export function defineUninstall(command: Command): void {
   command
     .addOption(new Option('--yes', 'remove without asking').conflicts('dryRun'))
     .option('--dry-run', 'list only, remove nothing')
-    .option('--keep-settings', 'keep settings, secrets, approvals and files of projects')
+    .option('--keep-settings', 'keep settings, secrets, approvals and project files')
     .option('--json', 'print one JSON document; never ask')
     .addHelpText('after', HELP)
     .action(async (options: Options) => {
@@ -76,8 +76,8 @@ async function uninstall(options: Options, home: string, output: Output): Promis
   if (isConfirmed) {
     output.report(
       faults.length > 0
-        ? 'not everything could be removed'
-        : 'removed; "npm uninstall -g toolplane" removes the program itself',
+        ? 'some files could not be removed'
+        : 'removed; to remove the program itself, run "npm uninstall -g toolplane"',
     );
     return faults.length > 0 ? 1 : 0;
   }
@@ -134,7 +134,7 @@ async function confirm({ json, keepSettings }: Options): Promise<boolean> {
   const { stdin, stdout } = process;
   if (json || !stdin.isTTY || !stdout.isTTY) return false;
   const what = keepSettings ? 'conversations' : 'secrets and conversations';
-  const question = `Remove all of this? Removed ${what} cannot be restored. [y/N] `;
+  const question = `Remove everything listed? Removed ${what} cannot be restored. [y/N] `;
   const answer = await readLine(question, { input: stdin, output: stdout });
   if (answer.kind === 'text') return /^\s*y(es)?\s*$/i.test(answer.text);
   stdout.write('\n');

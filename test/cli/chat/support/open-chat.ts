@@ -34,7 +34,7 @@ export async function openChat(
 
 const SESSION = { session_id: 's', uuid: 'u' };
 
-/** The model wants to run a tool. */
+/** The model calls a tool. */
 export function toolUse(id: string, name: string, input: Frame = {}): Frame {
   const content = [{ type: 'tool_use', id, name, input }];
   const message = {

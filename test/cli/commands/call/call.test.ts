@@ -236,7 +236,7 @@ describe('call', () => {
     const { code, stdout, stderr } = await runCli([...call, ...words.split(' ')]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${sent}\n` });
     expect(stderr).toBe(
-      'toolplane: odd misspelled: the tool\'s schema is invalid at properties.city.type ("strng"); ' +
+      'toolplane: odd misspelled: the tool\'s input schema is invalid at properties.city.type ("strng"); ' +
         'arguments are sent without validation\n',
     );
   });
@@ -311,7 +311,7 @@ describe('call json', () => {
       'a tool that its server lists with a fault',
       ['call', 'odd', 'broken'],
       1,
-      { message: said('lists "broken", but it cannot be called: "inputSchema"') },
+      { message: said('tool "broken" cannot be called: "inputSchema"') },
     ],
     ['an unknown tool', ['call', 'odd', 'typd'], 2, { message: said('did you mean "typed"?') }],
     [

@@ -31,7 +31,9 @@ test('asks on the terminal while the spinner is hidden', async () => {
   stdin.write('Rome\n');
   expect(await asking).toEqual({ action: 'accept', content: { city: 'Rome' } });
   expect(events).toEqual(['pause', 'resume']);
-  expect(String(stderr.read())).toMatch(/Server maps asks: Which city\?[\s\S]*city \(string; required\): $/);
+  expect(String(stderr.read())).toMatch(
+    /Server maps requests input: Which city\?[\s\S]*city \(string; required\): $/,
+  );
 });
 
 test('/mute declines this request and all further ones of the server', async () => {
@@ -55,6 +57,6 @@ test('without a terminal declines and reports each server once', async () => {
   expect(await ask('maps')).toEqual({ action: 'decline' });
   expect(await ask('maps')).toEqual({ action: 'decline' });
   expect(events).toEqual([
-    'server maps asked for input: Which city?; declined, because stdin and stderr are not a terminal',
+    'server maps: input request declined because stdin and stderr are not a terminal; message: Which city?',
   ]);
 });

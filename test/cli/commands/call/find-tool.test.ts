@@ -60,12 +60,12 @@ describe('find tool', () => {
     [
       'drop',
       { includeTools: ['search', 'a*'] },
-      'server docs: "includeTools" or "excludeTools" of its entry excludes "drop" (available: a.b, search)',
+      'server docs: tool "drop" is excluded by "includeTools" or "excludeTools" of the server entry (available: a.b, search)',
     ],
     [
       'drop',
       { excludeTools: ['d*'] },
-      'server docs: "includeTools" or "excludeTools" of its entry excludes "drop" (available: a.b, search)',
+      'server docs: tool "drop" is excluded by "includeTools" or "excludeTools" of the server entry (available: a.b, search)',
     ],
   ])('%s with %j is explained', (name, entry, message) => {
     expect(() => find(name, entry)).toThrow(message);
@@ -77,7 +77,7 @@ describe('find tool', () => {
       { server: 'docs', message: 'x', subject: { ...subject, outcome: 'set-aside' as const } },
     ];
     const wanted = { servers: { docs: { command: 'docs' } }, server: 'docs', tool: name, warnings };
-    expect(() => findTool(TOOLS, wanted)).toThrow('but it cannot be called: it is nested too deeply');
+    expect(() => findTool(TOOLS, wanted)).toThrow('cannot be called: it is nested too deeply');
     expect(() => findTool(TOOLS, { ...wanted, warnings: [] })).toThrow('server docs has no tool');
   });
 });

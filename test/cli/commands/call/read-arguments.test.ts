@@ -28,10 +28,15 @@ test('without - stdin is not read', async () => {
 });
 
 test.each([
-  ['a word without =', ['count'], '', '"count" is not key=value, key:=json or a JSON object'],
-  ['invalid JSON', ['{"a":1'], '', 'the input is not valid JSON: line 1, column 7: missing closing }'],
+  ['a word without =', ['count'], '', 'argument "count" is not key=value, key:=json or a JSON object'],
+  [
+    'invalid JSON',
+    ['{"a":1'],
+    '',
+    'the JSON argument is not valid JSON: line 1, column 7: missing closing }',
+  ],
   ['a JSON list', ['-'], '[1]', 'stdin is not a JSON object'],
-  ['empty stdin', ['-'], '', 'stdin is not valid JSON: it is empty'],
+  ['empty stdin', ['-'], '', 'stdin is not valid JSON: the text is empty'],
 ])('%s is a fault', async (_, words, stdin, fault) => {
   expect((await read(words, stdin)).faults).toEqual([fault]);
 });
@@ -62,11 +67,11 @@ test('words are added to a JSON object that comes before or after them', async (
 });
 
 test.each([
-  [['=a'], '"=a" is not key=value, key:=json or a JSON object'],
-  [[':=a'], '":=a" is not key=value, key:=json or a JSON object'],
+  [['=a'], 'argument "=a" is not key=value, key:=json or a JSON object'],
+  [[':=a'], 'argument ":=a" is not key=value, key:=json or a JSON object'],
   [['a:={'], 'a is not valid JSON: line 1, column 2: missing closing }'],
-  [['-', '{}'], 'only one JSON object or - can be given'],
-  [['{}', '-'], 'only one JSON object or - can be given'],
+  [['-', '{}'], 'only one JSON object or - is allowed; pass further arguments as key=value'],
+  [['{}', '-'], 'only one JSON object or - is allowed; pass further arguments as key=value'],
 ])('%j is refused', async (words, fault) => {
   expect((await read(words, '{}')).faults).toEqual([fault]);
 });

@@ -48,7 +48,7 @@ test('at most 50 problems are listed', async () => {
   const required = many(1000, (at) => `n${at}`);
   const lines = await validateArguments({ n0: 1 }, { type: 'object', required });
   expect(lines).toHaveLength(51);
-  expect(lines[0]).toBe('missing argument "n1" (anything)');
+  expect(lines[0]).toBe('missing argument "n1" (any value)');
   expect(lines.at(-1)).toBe('and 949 more problems');
 });
 
@@ -73,7 +73,7 @@ test('a missing argument is described by its type and description', async () => 
   expect(await validateArguments({}, schema)).toEqual([
     'missing argument "text" (a string: What to say)',
     'missing argument "level" (one of low, high, 3)',
-    'missing argument "open" (anything)',
-    'missing argument "nowhere" (anything)',
+    'missing argument "open" (any value)',
+    'missing argument "nowhere" (any value)',
   ]);
 });

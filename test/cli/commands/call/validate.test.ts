@@ -77,7 +77,7 @@ test('alternatives at the root are reported in one line', async () => {
   };
   expect(await validateArguments({ b: 1 }, schema)).toEqual([]);
   expect(await validateArguments({}, schema)).toEqual([
-    'missing argument "a" (anything); or missing argument "b" (anything)',
+    'missing argument "a" (any value); or missing argument "b" (any value)',
   ]);
 });
 

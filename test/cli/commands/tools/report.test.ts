@@ -85,9 +85,9 @@ describe('report', () => {
 
   test.each([
     ['listed-twice', 'tool "t" is listed more than once; the first is offered'],
-    ['name-taken', 'tool "t" is offered as given: another tool is called wanted'],
-    ['name-too-long', 'tool "t" is offered as given: its own name is too long for models'],
-    ['name-empty', 'tool "t" is offered as given: it has no name'],
+    ['name-taken', 'tool "t" is offered as given: another tool already has the name wanted'],
+    ['name-too-long', 'tool "t" is offered as given: its full name is too long for models'],
+    ['name-empty', 'tool "t" is offered as given: its name is empty'],
   ] as const)('%s is said so', (fault, text) => {
     const origin = { kind: 'mcp', server: 's', tool: 't' } as const;
     expect(formatRenamed({ fault, origin, wanted: 'wanted', name: 'given' })).toBe(text);

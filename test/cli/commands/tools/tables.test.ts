@@ -77,8 +77,8 @@ test('lists costs highest first, then by name, with shares of servers and of all
     'all                   4  30,110  15.1 %',
     'with tool search            301   0.2 %',
     '',
-    'Shares are of a context window of 200,000 tokens.',
-    'Above 20,000 tokens (10.0 %) tool search is used, which saves 99.0 %.',
+    'Shares refer to a context window of 200,000 tokens.',
+    'Above 20,000 tokens (10.0 %), tool search is used, which saves 99.0 %.',
   ]);
 });
 

@@ -55,7 +55,7 @@ test('--json prints one document with connected and failed servers', async () =>
   expect(first?.warnings).toEqual([
     expect.stringContaining('tool "broken": "inputSchema" must be an object'),
     expect.stringMatching(
-      /^tool "a\/b" is offered as mcp__odd__a_b_\w{8}: another tool is called mcp__odd__a_b$/,
+      /^tool "a\/b" is offered as mcp__odd__a_b_\w{8}: another tool already has the name mcp__odd__a_b$/,
     ),
     expect.stringContaining('it contains deceptive characters: its name has 1 terminal escape sequence'),
   ]);
@@ -93,7 +93,7 @@ test('--cost lists tokens by server and tool, highest first, and with tool searc
   expect(Number(memory) + Number(other)).toBe(all);
   expect(Number(memory)).toBeGreaterThan(Number(other));
   expect(stdout).toMatch(/^with tool search +\d+ +\d\.\d %$/m);
-  expect(stdout).toContain('Shares are of a context window of 200,000 tokens.\n');
+  expect(stdout).toContain('Shares refer to a context window of 200,000 tokens.\n');
   expect(code).toBe(0);
 });
 
@@ -111,7 +111,11 @@ test('--search finds the tool for a task, or reports that there is none', async 
   const { matches = [] } = JSON.parse(json.stdout) as ToolsReport;
   expect(matches[0]).toMatchObject({ server: 'memory', pooledName: expect.stringMatching(/^mcp__memory__/) });
   const none = await tools({ memory: MEMORY }, '--search', 'qqqqqqqq');
-  expect(none).toEqual({ code: 0, stdout: '', stderr: 'toolplane: no tool found; try other words\n' });
+  expect(none).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'toolplane: no matching tool found; try other search terms\n',
+  });
 });
 
 test('--server starts only the named servers', async () => {
@@ -148,11 +152,11 @@ test.each([
   ['a second --stdio', ['tools', '--stdio', 'x', '--stdio', 'y'], /Given more than once/],
   ['--cost of a search', ['tools', '--stdio', 'x', '--cost', '--search', 'y'], /cannot be used with/],
   ['--cost of changes', ['tools', '--changed', '--cost'], /cannot be used with/],
-  ['--limit of nothing', ['tools', '--stdio', 'x', '--limit', '2'], /--limit needs --search/],
+  ['--limit of nothing', ['tools', '--stdio', 'x', '--limit', '2'], /--limit requires --search/],
   ['a search for nothing', ['tools', '--stdio', 'x', '--search', ' '], /Expected a description of the task/],
-  ['a flag that accept has no use for', ['tools', 'accept', 'x', '--cost'], /and no --cost/],
-  ['changes of an unknown server', ['tools', '--changed', '-s', 'vry'], /no recorded tools of server "vry"/],
-  ['too few words', ['tools', 'accept'], /tools accept takes <server> \[tool\]/],
+  ['a flag that accept has no use for', ['tools', 'accept', 'x', '--cost'], /cannot be combined with --cost/],
+  ['changes of an unknown server', ['tools', '--changed', '-s', 'vry'], /server "vry" has no recorded tools/],
+  ['too few words', ['tools', 'accept'], /usage: tools accept <server> \[tool\]/],
 ])('%s is exit code 2', async (_, args, message) => {
   const { code, stdout, stderr } = await runCli(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -211,7 +215,7 @@ test('reports changed tools until they are accepted', async () => {
   expect((await run('tools', '--changed')).stdout).toBe('');
   expect(await call()).toMatchObject({ code: 0, stderr: '' });
   expect((await run('tools', 'accept', 'odd')).stderr).toBe(
-    'toolplane: no tool of server "odd" is pending acceptance; toolplane tools checks for changes\n',
+    'toolplane: no tool of server "odd" is pending acceptance; run "toolplane tools" to check for changes\n',
   );
 });
 

@@ -17,7 +17,7 @@ const read = (value: Record<string, unknown>, comment = ''): FileText => ({
   state: 'read',
   text: `${comment}${JSON.stringify(value)}`,
 });
-const CHANGED = 'it was changed since';
+const CHANGED = 'changed since Toolplane wrote it';
 
 test.each<[string, Partial<WrittenFile>, FileText, object]>([
   ['a file that no longer exists', {}, { state: 'absent' }, { action: 'gone' }],

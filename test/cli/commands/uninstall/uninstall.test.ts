@@ -70,7 +70,7 @@ test('without a terminal lists everything by kind, removes nothing, and names --
       `  ${join(project, '.toolplane', '.gitignore')}`,
       `  ${place.local}`,
       'kept:',
-      `  ${team}: the server "changed" (it was changed since)`,
+      `  ${team}: the server "changed" (changed since Toolplane wrote it)`,
       '',
     ].join('\n'),
   );
@@ -83,7 +83,7 @@ test('--yes removes only what Toolplane wrote', async () => {
   const place = await used();
   expect(await run(place, '--yes')).toMatchObject({
     code: 0,
-    stderr: 'toolplane: removed; "npm uninstall -g toolplane" removes the program itself\n',
+    stderr: 'toolplane: removed; to remove the program itself, run "npm uninstall -g toolplane"\n',
   });
   expect(readFileSync(place.team, 'utf8')).toBe(AFTER);
   expect(readdirSync(place.project).sort()).toEqual(['.git', '.mcp.json']);
@@ -168,7 +168,7 @@ test('leaves a file that was replaced by a symbolic link', async () => {
   symlinkSync(elsewhere, team);
   const before = readFileSync(elsewhere, 'utf8');
   const { stdout } = await run(place, '--yes');
-  expect(stdout).toContain(`  ${team}: the file (it is a symbolic link now`);
+  expect(stdout).toContain(`  ${team}: the file (replaced by a symbolic link`);
   expect([readFileSync(elsewhere, 'utf8'), existsSync(team)]).toEqual([before, true]);
 });
 
@@ -223,7 +223,7 @@ test('reports and keeps an inventory that cannot be read', async () => {
   place.write(join(place.home, 'written.json'), '{"version": 9}');
   const { code, stderr } = await run(place, '--yes');
   expect(code).toBe(1);
-  expect(stderr).toContain('cannot tell what was written to projects');
+  expect(stderr).toContain('cannot determine what Toolplane wrote to projects');
   expect(readdirSync(place.home)).toEqual(['written.json']);
 });
 
@@ -232,14 +232,14 @@ test('refuses --yes with --dry-run', async () => {
 });
 
 describe.runIf(hasScript)('in a terminal', () => {
-  const QUESTION = 'Remove all of this? Removed secrets and conversations cannot be restored. [y/N] ';
+  const QUESTION = 'Remove everything listed? Removed secrets and conversations cannot be restored. [y/N] ';
 
   test('asks, and removes after yes', async () => {
     const place = await used();
     const terminal = new TerminalProcess(['uninstall'], place.env);
     await terminal.until(QUESTION);
     terminal.type('y\n');
-    await terminal.until('removed; "npm uninstall');
+    await terminal.until('removed; to remove the program');
     expect(await terminal.closed).toEqual([0, null]);
     expect(readFileSync(place.team, 'utf8')).toBe(AFTER);
     expect(existsSync(place.home)).toBe(false);
