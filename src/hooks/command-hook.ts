@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { killOnDeath } from '../base/process/kill-on-death.ts';
 import { ProcessGroup } from '../base/process/process-group.ts';
-import type { CommandEnd, HookContext } from './run-hooks.ts';
+import type { CommandEnd } from './command-output.ts';
+import type { HookContext } from './run-hooks.ts';
 
 /** Output beyond this is dropped, so that a command cannot exhaust the memory. */
 const MAX_OUTPUT_BYTES = 1_000_000;

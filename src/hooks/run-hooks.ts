@@ -1,7 +1,8 @@
-import { startTimer } from '../base/async/timers.ts';
-import type { HookEvent, HookInput } from '../protocol/hook.ts';
+import type { HookInput } from '../protocol/hook.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
+import { type CommandEnd, commandOutput } from './command-output.ts';
 import { type HookEffect, mergeEffects, readHookOutput } from './hook-effect.ts';
+import { withHookTimeout } from './hook-timeout.ts';
 import { matchingHooks, type OnFailure, onFailure, type RegisteredHook } from './match-hooks.ts';
 
 /** Runs callbacks and commands of hooks; the signal aborts when the output is no longer needed. */
@@ -29,8 +30,6 @@ type HookOutcome = {
   readonly failures: readonly HookFailure[];
 };
 
-const DEFAULT_TIMEOUT_MS = 60_000;
-
 /** Runs the hooks of an event in parallel and merges their effects in the order of registration; never rejects. */
 export async function runHooks(
   hooks: readonly RegisteredHook[],
@@ -43,7 +42,7 @@ export async function runHooks(
   const effects = await Promise.all(
     matching.map(async (hook): Promise<HookEffect> => {
       try {
-        const output = await limited(hook, during.signal, (signal) =>
+        const output = await withHookTimeout(hook, during.signal, (signal) =>
           reach(hook, input, context, during.toolUseId, signal),
         );
         return readHookOutput(output);
@@ -69,72 +68,3 @@ async function reach(
   if (target.kind === 'callback') return context.callback(target.id, input, toolUseId, signal);
   return commandOutput(hook.event, await context.spawn(target.command, JSON.stringify(input), signal));
 }
-
-/** Ends the wait at the timeout or abort, even if the work ignores its signal. */
-async function limited<T>(
-  hook: RegisteredHook,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  if (signal.aborted) throw new Error('interrupted before the hook ran');
-  const controller = new AbortController();
-  const { promise: cut, reject } = Promise.withResolvers<never>();
-  const end = (message: string) => {
-    reject(new Error(message));
-    controller.abort();
-  };
-  const onAbort = () => end('interrupted while the hook ran');
-  const limit = hook.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const timer = startTimer(limit, () =>
-    end(`timed out after ${limit} ms; raise its "timeout" if it may take longer`),
-  );
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work(controller.signal), cut]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-  }
-}
-
-/** How a hook's shell command ended. */
-export type CommandEnd = {
-  /** Null when a signal ended it. */
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-};
-
-/** Converts the result of a command to hook output: 0 gives stdout, 2 blocks with stderr, other codes are failures. */
-function commandOutput(event: HookEvent, end: CommandEnd): unknown {
-  const stderr = end.stderr.trim();
-  if (end.code === 2)
-    return {
-      decision: 'block',
-      reason: stderr || 'blocked by a hook command (exit code 2 without a message on stderr)',
-    };
-  if (end.code !== 0) {
-    throw new Error(
-      `the command ${end.code === null ? 'was terminated by a signal' : `exited with code ${end.code}`}${stderr === '' ? '' : `: ${stderr}`}`,
-    );
-  }
-  const stdout = end.stdout.trim();
-  if (stdout.startsWith('{')) return parseOutput(stdout);
-  if (stdout === '' || !TEXT_IS_CONTEXT.has(event)) return undefined;
-  return { hookSpecificOutput: { hookEventName: event, additionalContext: stdout } };
-}
-
-function parseOutput(stdout: string): unknown {
-  try {
-    return JSON.parse(stdout);
-  } catch (cause) {
-    throw new Error(`the command printed invalid JSON: ${messageOf(cause)}`, { cause });
-  }
-}
-
-/** The events for which plain text on stdout is context for the model; it is ignored for others. */
-const TEXT_IS_CONTEXT: ReadonlySet<HookEvent> = new Set([
-  'UserPromptSubmit',
-  'UserPromptExpansion',
-  'SessionStart',
-]);

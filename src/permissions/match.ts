@@ -8,14 +8,10 @@ import {
   mcpToolName,
   normalizeName,
 } from '../protocol/tool-name.ts';
-import {
-  allowingContents,
-  allowsCommand,
-  type CommandMatch,
-  literalStars,
-  matchRestriction,
-} from './command-rules.ts';
+import { allowingContents, allowsCommand } from './allowed-command.ts';
+import { literalStars } from './command-pattern.ts';
 import { matchesPath, patternOf, type Workspace } from './path.ts';
+import { type CommandMatch, matchRestriction } from './restricted-command.ts';
 import { type Rule, ruleText } from './rule.ts';
 import { type Subject, speaksAbout, subjectOf } from './subject.ts';
 

@@ -1,7 +1,8 @@
 import { isEqualJson, isRecord } from '../../base/json-value.ts';
 import { sliceText, truncate } from '../../base/text/display-text.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
-import { canonicalValue, type Definition, definitionOf } from './definition.ts';
+import { type Definition, definitionOf } from './definition.ts';
+import { canonicalValue } from './equivalence.ts';
 import { showHidden } from './hidden-text.ts';
 
 /** A changed part of a tool's definition. */

@@ -1,8 +1,9 @@
 import { isEqualJson } from '../../base/json-value.ts';
 import { shellArguments } from '../../base/text/display-text.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
-import { boundedJson, canonicalValue, type Definition, definitionOf, hashOf } from './definition.ts';
+import { boundedJson, type Definition, definitionOf } from './definition.ts';
 import { canonicalDifferences, type Difference, excerpt, formatDifferences } from './differences.ts';
+import { canonicalValue, hashOf } from './equivalence.ts';
 import { isPlainJson } from './hidden-text.ts';
 import { formatFindings, type ToolFinding, toolFindings } from './tool-findings.ts';
 

@@ -181,6 +181,6 @@ test('a file that is not a lock file is reported without waiting', async () => {
   expect(pins.observe(AT, [TWO]).changes).toHaveLength(1);
   expect(pins.all()).toHaveLength(1);
   expect(notes).toEqual([
-    expect.stringMatching(/kept for this session only: .*\.lock is not a lock file of Toolplane/),
+    expect.stringMatching(/kept for this session only: .*\.lock exists but is not a Toolplane lock file/),
   ]);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { definitionOf, fingerprint } from '../../../src/pool/pinning/definition.ts';
+import { definitionOf } from '../../../src/pool/pinning/definition.ts';
+import { fingerprint } from '../../../src/pool/pinning/equivalence.ts';
 import { memoryPinStore, type PlacePins } from '../../../src/pool/pinning/pin-store.ts';
 import {
   type Observed,

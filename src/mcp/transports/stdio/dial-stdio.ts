@@ -9,6 +9,7 @@ import { maxFrameBytesOf } from '../oversized-message.ts';
 import { serverEnvironment } from './server-environment.ts';
 import { POSIX_PROCESSES } from './server-process.ts';
 import { StdioTransport } from './stdio-transport.ts';
+import { createStdoutWarnings } from './stdout-warnings.ts';
 import { windowsProcesses } from './windows-processes.ts';
 
 /** Creates the transport for a server process with a minimal environment. */
@@ -23,14 +24,7 @@ export async function dialStdio(
   secrets.addEntry({ env: namedVariables(entry, context) });
   const env = serverEnvironment(context.env, entry, process.platform);
   secrets.add([], credentialsOf({ env: addressesIn(env) }));
-  const stdoutWarnings = new ThrottledWarnings((what) => {
-    // Some servers print the reason why they cannot start on stdout.
-    transport.note(`(stdout) ${what}`);
-    context.onUnexpectedOutput?.(name, `non-protocol output on stdout: ${what}`, {
-      kind: 'stdout',
-      output: what,
-    });
-  }, secrets);
+  const stdoutWarnings = createStdoutWarnings(name, context, secrets, (line) => transport.note(line));
   const messageWarnings = new ThrottledWarnings((what) => context.onUnexpectedOutput?.(name, what), secrets);
   const transport = new StdioTransport({
     processes: process.platform === 'win32' ? windowsProcesses() : POSIX_PROCESSES,

@@ -1,12 +1,5 @@
-import { matchesWildcard } from '../base/text/patterns.ts';
-import {
-  type Piece,
-  type PlainCommand,
-  plainCommands,
-  type ShellCommand,
-  type ShellWord,
-  shellCommands,
-} from './shell-command.ts';
+import { matchesCommand, patternsOf } from './command-pattern.ts';
+import { type Piece, type ShellCommand, type ShellWord, shellCommands } from './shell-command.ts';
 import {
   ARGUMENT_READERS,
   baseName,
@@ -24,37 +17,6 @@ import {
   WRAPPERS,
   wrappedCommand,
 } from './wrapped-command.ts';
-
-/** The text as a pattern that matches nothing but itself: `\*` is a star. */
-export function literalStars(text: string): string {
-  return text.replaceAll('*', '\\*');
-}
-
-/** Whether one allow rule covers the whole command: its exact text, or a pattern for one plain command. */
-export function allowsCommand(content: string, command: string): boolean {
-  const text = command.trim();
-  if (content === text || content === literalStars(text)) return true;
-  if (!content.includes('*')) return false;
-  const plain = plainCommands(command);
-  return plain?.length === 1 && matchesCommand(content, (plain[0] as PlainCommand).text);
-}
-
-/** For each plain command that a command line joins, the first content that allows it; undefined if one has none. */
-export function allowingContents(
-  contents: readonly string[],
-  command: string,
-): readonly string[] | undefined {
-  const plain = plainCommands(command) ?? [];
-  const found = plain.map(({ text, changesShell }) => {
-    const needsExact = changesShell && plain.length > 1;
-    return contents.find(
-      (content) =>
-        content === literalStars(text) ||
-        (!needsExact && (content === text || matchesCommand(content, text))),
-    );
-  });
-  return found.length > 0 && found.every((content) => content !== undefined) ? found : undefined;
-}
 
 /** Whether a deny or ask rule matches a command: certainly, possibly (with the reason for the doubt), or not at all. */
 export type CommandMatch =
@@ -94,17 +56,6 @@ function compare(content: string, command: string, { analysis, budget }: Compari
 function mayNameProgram(content: string, name: readonly Piece[] | undefined, budget: Budget): boolean {
   const program = /^[^/*\s]+?(?=:\*$|\s|$)/.exec(content)?.[0];
   return name === undefined || program === undefined || overlaps(program, name, budget);
-}
-
-/** `git log:*` and `git log *` match the words themselves or with more after them. */
-function matchesCommand(content: string, command: string): boolean {
-  return patternsOf(content).some((pattern) => matchesWildcard(pattern, command));
-}
-
-function patternsOf(content: string): string[] {
-  if (!content.endsWith(':*') && !content.endsWith(' *')) return [content];
-  const prefix = content.slice(0, -2);
-  return [prefix, `${prefix} *`];
 }
 
 function commandsOverlap(content: string, pieces: readonly Piece[], budget: Budget): boolean {
