@@ -98,7 +98,7 @@ export type IgnoreReason =
   | 'same-name'
   /** `--strict-mcp-config` or `--setting-sources` excludes it. */
   | 'left-out'
-  /** A managed file excludes all servers but its own. */
+  /** A managed file allows only the servers it defines. */
   | 'managed';
 
 export type IgnoredServer = {

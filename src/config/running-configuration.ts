@@ -101,7 +101,7 @@ export class RunningConfiguration implements Disposable {
     })(server, entry);
     const managed = managedSource(this.current.sources);
     if (managed && expanded.entry.type !== 'sdk' && !this.#isOwn(server, entry)) {
-      const fault = `${managed.label} excludes all servers but its own`;
+      const fault = `${managed.label} allows only the servers it defines`;
       throw new HostError('bad-config', server, fault, { hasRun: 'no' });
     }
     const rule =

@@ -130,8 +130,8 @@ const repeated: FlagKind<string[]> = { takes: 'many', what: 'a string', read: (v
 
 /** All flags of an agent, by name without dashes. */
 export const FLAGS: Readonly<Record<string, FlagRow>> = {
-  'output-format': harmless(oneOf('stream-json'), 'it is the only format'),
-  'input-format': harmless(oneOf('stream-json'), 'it is the only format'),
+  'output-format': harmless(oneOf('stream-json'), 'stream-json is the only format'),
+  'input-format': harmless(oneOf('stream-json'), 'stream-json is the only format'),
   print: harmless(on, 'the agent is never interactive'),
   p: harmless(on, 'the agent is never interactive'),
   verbose: harmless(on, 'every message is always sent'),

@@ -80,7 +80,7 @@ export type LoopEnd = {
 
 /** How often a reply that reached its length limit is continued. */
 const MAX_CONTINUATIONS = 3;
-const CONTINUE = 'Your reply was cut off by its length. Continue exactly where it stopped.';
+const CONTINUE = 'Your reply was cut off at the length limit. Continue exactly where it stopped.';
 
 /**
  * Asks the model and runs the tools it calls, until a reply calls no tool. Rejects only if the model fails; an interrupt

@@ -58,7 +58,8 @@ function unreachableError(cause: unknown, endpoint: ModelEndpoint): ModelError {
 const SUMMARY: Readonly<Record<ModelErrorCode, string>> = {
   overloaded: 'The model is overloaded',
   'rate-limited': 'The model’s rate limit is reached',
-  unauthorized: 'The model refused the key; check the key and what its account may use',
+  unauthorized:
+    'The model endpoint rejected the API key; check the key and whether its account may use the model',
   'bad-request': 'The model refused the request',
   'too-long': 'The conversation is too long for the model',
   unreachable: 'The endpoint timed out while receiving the request',

@@ -83,7 +83,7 @@ function connect(server: string, tools: readonly ModelTool[]): MessageReply {
 
 function connectAll(tools: readonly ModelTool[], system: string): MessageReply {
   const names = connectableServers(system);
-  if (names.length === 0) return text('There is no server left to connect.');
+  if (names.length === 0) return text('There are no servers to connect.');
   return together(...names.map((name) => connect(name, tools)));
 }
 

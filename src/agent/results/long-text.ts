@@ -41,7 +41,7 @@ export async function spill(
   const size = Math.min(previewSize(limit), room);
   return (
     `${label}${what} has ${measures(whole, limit)}. It is saved in ${saved.paths.join(', then ')}: ` +
-    `read it in parts with Read and its ${parts}${search}. Its beginning and end:\n` +
+    `read it in parts with Read (${parts})${search}. Its beginning and end:\n` +
     ends(whole, size, limit, (left) => `[… ${shown(left)} characters omitted …]`)
   );
 }

@@ -211,7 +211,7 @@ export class Chat implements AsyncDisposable {
     this.#turn = 'stopping';
     const dropped = this.#terminal.isInteractive ? this.#editor.dropQueued().length : 0;
     const unsent = dropped === 0 ? '' : ` Queued messages not sent: ${dropped} (press Up to recall).`;
-    this.#print([line([`Interrupting.${unsent} Press Ctrl-C again to leave immediately.`, 'dim'])]);
+    this.#print([line([`Interrupting.${unsent} Press Ctrl-C again to exit immediately.`, 'dim'])]);
     this.#openConversation()
       .client.interrupt()
       .catch((cause) => this.#print([line([messageOf(cause), 'bad'])]));

@@ -43,7 +43,10 @@ export function defineRun(command: Command): void {
   addAgentFlags(command)
     .argument('[prompt...]', 'the prompt; - for stdin')
     .addOption(
-      new Option('-o, --output-format <format>', 'what to print: the last text, the result, or every message')
+      new Option(
+        '-o, --output-format <format>',
+        'what to print: text (the final reply), json (the result message), stream-json (every message)',
+      )
         .choices(OUTPUT_FORMATS)
         .default('text'),
     )
@@ -147,7 +150,10 @@ function deniedText(denials: SDKResultMessage['permission_denials']): string {
     its.length === 1 ? name : `${name} (${its.length} times)`,
   );
   const calls = denials.length === 1 ? '1 tool call was' : `${denials.length} tool calls were`;
-  const allow = denials.length === 1 ? 'allow it with a rule' : 'allow them with rules';
+  const allow =
+    denials.length === 1
+      ? 'allow it with --allowed-tools or permissions.allow'
+      : 'allow them with --allowed-tools or permissions.allow';
   return `${calls} denied: ${counts.join(', ')}; ${allow}, or omit --fail-on-denied`;
 }
 

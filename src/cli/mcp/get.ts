@@ -20,9 +20,10 @@ Shows where the server is defined, the active entry first, each entry as written
 may be started; and, if so, whether it connects and how many tools it has.
 
   toolplane mcp get github
-  toolplane mcp get github --no-connect    start nothing
+  toolplane mcp get github --no-connect    show only the configuration
 
-A server that is pending approval is shown and never started. For the full derivation: toolplane explain server <name>
+A server that is pending approval is shown and never started. For its sources, precedence, variables and policy, run
+toolplane explain server <name>.
 
 Exit codes:
   0    the server is connected, ready, or pending approval
@@ -36,7 +37,7 @@ type Values = { json?: true; connect: boolean };
 export function defineGet(command: Command): void {
   addJsonFlag(command)
     .argument('<name>', 'the server')
-    .option('--no-connect', 'start nothing; show only what is configured')
+    .option('--no-connect', 'do not connect to the server; show only the configuration')
     .addHelpText('after', HELP)
     .action(async (name: string, values: Values) => {
       const code = await startGet({ name, connects: values.connect }, formatOf(values), process.env);

@@ -21,7 +21,7 @@ Servers that are ready are started in parallel, their tools are listed, and they
 pending approval is never started. Problems in files are reported on stderr, one line each.
 
   toolplane mcp list
-  toolplane mcp list --no-connect          start nothing
+  toolplane mcp list --no-connect          show only the configuration
   toolplane mcp list --json | jq '.servers[] | select(.state == "failed")'
 
 Exit codes:
@@ -35,7 +35,7 @@ type Values = { json?: true; connect: boolean };
 /** `toolplane mcp list`, and its alias `ls`. */
 export function defineList(command: Command): void {
   addJsonFlag(command)
-    .option('--no-connect', 'start nothing; show only what is configured')
+    .option('--no-connect', 'do not connect to servers; show only the configuration')
     .addHelpText('after', HELP)
     .action(async (values: Values) => {
       const code = await startList({ connects: values.connect }, formatOf(values), process.env);

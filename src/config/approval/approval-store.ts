@@ -219,7 +219,9 @@ function formatApprovalFile(file: ApprovalFile): string {
 }
 
 /** Parses the file. One invalid item makes the file unusable, because it may be a rejection. */
-function parseApprovalFile(text: string): ApprovalFile | { readonly fault: string } {
+function parseApprovalFile(
+  text: string,
+): ApprovalFile | { readonly fault: string; readonly remedy?: string } {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -228,7 +230,10 @@ function parseApprovalFile(text: string): ApprovalFile | { readonly fault: strin
   }
   if (!isRecord(value) || typeof value.version !== 'number') return { fault: 'has no "version"' };
   if (value.version > VERSION) {
-    return { fault: `has version ${value.version}, but this Toolplane supports only version ${VERSION}` };
+    return {
+      fault: `has version ${value.version}, but this Toolplane supports only version ${VERSION}`,
+      remedy: 'update Toolplane, or remove the file and approve the entries again',
+    };
   }
   if (value.version !== VERSION) return { fault: `unknown version ${value.version}` };
   const { servers, settings, trusted } = value;

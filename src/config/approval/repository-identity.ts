@@ -55,7 +55,7 @@ function orRefuse<T>(root: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    const fault = `${root} cannot be trusted as a whole: its identity cannot be stored in .git (${messageOf(cause)}); approve its servers by name`;
+    const fault = `${root} cannot be trusted as a whole: the token that identifies the repository cannot be written to .git (${messageOf(cause)}); approve its servers by name`;
     throw new HostError('bad-config', '', fault, { cause });
   }
 }

@@ -198,10 +198,10 @@ const NO_APPROVAL: Readonly<Record<Exclude<WrittenServer['scope'], 'project' | '
 };
 
 const APPROVALS = {
-  approved: 'this content was approved on this machine',
-  rejected: 'this content was rejected on this machine',
+  approved: 'this version of the entry was approved on this machine',
+  rejected: 'this version of the entry was rejected on this machine',
   new: 'not approved on this machine yet',
-  changed: 'changed since it was approved; the new content needs approval',
+  changed: 'the entry changed since it was approved; the new version needs approval',
 } as const;
 
 /** What the administrators' policy says about the server. */

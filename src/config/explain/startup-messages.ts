@@ -109,7 +109,7 @@ function excludedNotices(configuration: Configuration): Notice[] {
   const servers = others.size === 1 ? 'one server that is' : `${others.size} servers that are`;
   return [
     ...given.map((written) =>
-      ofEntry(written, `was not started: ${managed} excludes all servers but its own`),
+      ofEntry(written, `was not started: ${managed} allows only the servers it defines`),
     ),
     ...(others.size > 0
       ? [plain(`${managed} excludes ${servers} configured elsewhere: run toolplane mcp list for details`)]

@@ -60,9 +60,9 @@ function commandRow(
   { cwd, env = [] }: Readonly<Record<string, unknown>>,
 ): CommandRow | { readonly by: 'nothing'; readonly fault: string } {
   if (cwd !== undefined && !(isText(cwd) && /^(?:[\\/]|[a-z]:[\\/])/i.test(cwd)))
-    return { by: 'nothing', fault: 'cwd of a row must be an absolute path' };
+    return { by: 'nothing', fault: '"cwd" must be an absolute path' };
   if (!Array.isArray(env) || !env.every(isText))
-    return { by: 'nothing', fault: 'env of a row must be a list of variable names' };
+    return { by: 'nothing', fault: '"env" must be a list of variable names' };
   return { by: 'serverCommand', argv, ...(cwd !== undefined && { cwd }), env };
 }
 

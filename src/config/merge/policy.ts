@@ -109,7 +109,7 @@ function allowance({ key, label, rows }: List, judged: PolicySubject): PolicyDec
   const placed = named.filter((row) => row.by !== 'serverCommand' || matchDirectory(row, judged) !== 'no');
   if (placed.length === 0)
     return forbidden(
-      ' (the "cwd" of the entry may change what its command runs; add the directory as "cwd" to the row)',
+      ' (the "cwd" of the entry may change what its command runs; add the directory as "cwd" to the matching row of allowedMcpServers)',
     );
   const variables = placed.map((row) =>
     row.by === 'serverCommand' ? unlistedVariable(judged.entry, row.env) : undefined,
@@ -117,7 +117,7 @@ function allowance({ key, label, rows }: List, judged: PolicySubject): PolicyDec
   const fitting = placed.filter((_, at) => variables[at] === undefined);
   if (fitting.length === 0)
     return forbidden(
-      ` (the entry sets ${variables[0]}, which may change what its command runs; add the variable to "env" of the row)`,
+      ` (the entry sets ${variables[0]}, which may change what its command runs; add the variable to "env" in the matching row of allowedMcpServers)`,
     );
   if (own.length > 0 && setsHostHeader(judged.entry))
     return forbidden(' (the "headers" of the entry set Host, which may route requests to another server)');

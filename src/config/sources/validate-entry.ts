@@ -17,7 +17,7 @@ export function validateEntry(raw: Readonly<Record<string, unknown>>): EntryErro
 }
 
 const IN_PROGRAM =
-  'an in-process server cannot be in a file: pass it to query() in the program, or write a stdio, http, sse or ws entry';
+  'an in-process server cannot be defined in a file: pass it to query() in the program, or write a stdio, http, sse or ws entry';
 
 /** A switch that is not a boolean may be meant to disable the server, so the server is not started. */
 function faultOfSwitch(raw: Readonly<Record<string, unknown>>): EntryError | undefined {

@@ -83,7 +83,7 @@ type Walk = { left: number; readonly room: SizeBudget; fault: string | undefined
 /** Runs for every tool of every server, so it allocates nothing. */
 function visit(value: unknown, depth: number, walk: Walk): void {
   if (typeof value === 'string') walk.room.text -= value.length;
-  if (typeof value === 'bigint') walk.fault = 'contains a number that JSON cannot represent';
+  if (typeof value === 'bigint') walk.fault = 'contains a bigint, which JSON cannot represent';
   if (typeof value !== 'object' || value === null) return;
   if (depth > MAX_DEPTH) walk.fault = `nested deeper than ${MAX_DEPTH} levels`;
   else if (Array.isArray(value)) {

@@ -122,16 +122,16 @@ describe('configured', () => {
         `--mcp-config=${JSON.stringify(servers({ given: odd(), theirs: odd({ MINE: '1' }) }))}`,
       ]);
       expect(names(session)).toEqual(['theirs']);
-      const because = /was not started: .*managed-mcp\.json excludes all servers but its own$/;
+      const because = /was not started: .*managed-mcp\.json allows only the servers it defines$/;
       expect(notes.toSorted()).toEqual([
         expect.stringMatching(/managed-mcp\.json excludes one server that is configured elsewhere/),
         expect.stringMatching(new RegExp(`^server "given" in --mcp-config.* ${because.source}`)),
         expect.stringMatching(new RegExp(`^server "theirs" in --mcp-config.* ${because.source}`)),
       ]);
       const { errors } = await session.servers.replace({ later: odd() });
-      expect(errors.later).toMatch(/managed-mcp\.json excludes all servers but its own/);
+      expect(errors.later).toMatch(/managed-mcp\.json allows only the servers it defines/);
       const { errors: taken } = await session.servers.replace({ theirs: odd({ NOT: 'theirs' }) });
-      expect(taken.theirs).toMatch(/managed-mcp\.json excludes all servers but its own/);
+      expect(taken.theirs).toMatch(/managed-mcp\.json allows only the servers it defines/);
     });
 
     test('policy is checked after variables are substituted', async () => {

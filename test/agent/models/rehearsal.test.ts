@@ -116,7 +116,7 @@ test('reports that there is nothing to connect or to trigger', () => {
   const both = [user('Connect both servers — what tools are now available?')];
   expect(rehearse({ messages: both, tools: [], system: '' })).toEqual(text('I was given no tools.'));
   expect(rehearse({ messages: [user('connect all servers')], tools: TOOLS, system: '' })).toEqual(
-    text('There is no server left to connect.'),
+    text('There are no servers to connect.'),
   );
   expect(rehearse({ messages: [user('trigger a deployment')], tools: TOOLS })).toEqual(
     text('There is no tool to trigger a deployment with.'),

@@ -32,7 +32,7 @@ describe('texts', () => {
     expect(told).toEqual(
       block(
         expect.stringMatching(
-          /^The result has 48,892 characters in 5,000 lines, about 12,223 tokens, and the limit per result is 1,000 tokens\. It is saved in \/saved\/1\.txt: read it in parts with Read and its offset and limit, or search it with Grep\. Its beginning and end:\nline 1\nline 2\n.*\[… 46,892 characters omitted …\].*line 5000$/s,
+          /^The result has 48,892 characters in 5,000 lines, about 12,223 tokens, and the limit per result is 1,000 tokens\. It is saved in \/saved\/1\.txt: read it in parts with Read \(offset and limit\), or search it with Grep\. Its beginning and end:\nline 1\nline 2\n.*\[… 46,892 characters omitted …\].*line 5000$/s,
         ),
       ),
     );
@@ -107,9 +107,7 @@ describe('texts', () => {
       `${lines(250)}\n${line}\n${line}\n`,
     ]) {
       const [told] = await fitPieces([text(whole)], sourceWith({ maxTokens: 1_000 }));
-      expect(told).toEqual(
-        block(expect.stringContaining(`with Read and its ${parts}, or search it with Grep.`)),
-      );
+      expect(told).toEqual(block(expect.stringContaining(`with Read (${parts}), or search it with Grep.`)));
     }
   });
 

@@ -460,8 +460,8 @@ describe('run', () => {
       });
       const named =
         tools.length === 1
-          ? `1 tool call was denied: ${tools[0]}; allow it with a rule, or omit --fail-on-denied`
-          : '2 tool calls were denied: Bash (2 times); allow them with rules, or omit --fail-on-denied';
+          ? `1 tool call was denied: ${tools[0]}; allow it with --allowed-tools or permissions.allow, or omit --fail-on-denied`
+          : '2 tool calls were denied: Bash (2 times); allow them with --allowed-tools or permissions.allow, or omit --fail-on-denied';
       expect(stderr).toContain(`toolplane: ${named}`);
     },
   );

@@ -164,7 +164,7 @@ describe('read mcp config', () => {
       told: [
         expect.stringMatching(/^--mcp-config .*flag\.json:2:9: mcpServers\.a\.type: unknown type "foo"/),
         expect.stringMatching(
-          /flag\.json:3:9: mcpServers\.b\.type: an in-process server cannot be in a file/,
+          /flag\.json:3:9: mcpServers\.b\.type: an in-process server cannot be defined in a file/,
         ),
         expect.stringMatching(/flag\.json:5:3: mcpServers\.--all: .*must not begin with "-"/),
       ],

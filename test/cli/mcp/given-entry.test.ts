@@ -171,7 +171,11 @@ describe('read json', () => {
     ['nothing', '', /must be an object/],
     ['a text', '"npx"', /must be an object/],
     ['a list', '[{"command": "npx"}]', /must be an object/],
-    ['a server of a program', '{"type": "sdk", "name": "x"}', /an in-process server cannot be in a file/],
+    [
+      'a server of a program',
+      '{"type": "sdk", "name": "x"}',
+      /an in-process server cannot be defined in a file/,
+    ],
     ['an unknown type', '{"type": "stdoi", "command": "x"}', /unknown type "stdoi"/],
     ['neither', '{}', /neither/],
     [

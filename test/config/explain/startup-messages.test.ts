@@ -72,7 +72,7 @@ describe('say excluded', () => {
     place.write(join(place.project, '.mcp.json'), servers('b'));
     const mcpConfigs = [JSON.stringify(servers('mine', 'theirs'))];
     const lines = startupMessages(await readConfiguration(place.world(), { mcpConfigs }));
-    const because = `was not started: ${managed} excludes all servers but its own`;
+    const because = `was not started: ${managed} allows only the servers it defines`;
     expect(lines.toSorted()).toEqual([
       `${managed} excludes 3 servers that are configured elsewhere: run toolplane mcp list for details`,
       expect.stringMatching(new RegExp(`^server "mine" in --mcp-config.* ${because}$`)),

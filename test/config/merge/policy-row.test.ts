@@ -50,7 +50,7 @@ describe('a headersHelper is a command', () => {
 describe('a command with variables that change what it runs does not match', () => {
   const allowed = { allowedMcpServers: [NPX] };
   const ruleFor = (shown: string) =>
-    `allowedMcpServers of m (the entry sets ${shown}, which may change what its command runs; add the variable to "env" of the row)`;
+    `allowedMcpServers of m (the entry sets ${shown}, which may change what its command runs; add the variable to "env" in the matching row of allowedMcpServers)`;
   test.each([
     'PATH',
     'Path',
@@ -156,7 +156,7 @@ describe('a command with variables that change what it runs does not match', () 
 
 describe('a command in another directory does not match', () => {
   const not =
-    'allowedMcpServers of m (the "cwd" of the entry may change what its command runs; add the directory as "cwd" to the row)';
+    'allowedMcpServers of m (the "cwd" of the entry may change what its command runs; add the directory as "cwd" to the matching row of allowedMcpServers)';
   test.each([
     ['none, as in the row', {}, undefined, 'allowed'],
     ['one that the row does not name', { cwd: '/evil' }, undefined, not],

@@ -71,7 +71,7 @@ describe('read servers', () => {
 
   test.each<[string, unknown, string, string]>([
     ['an unknown type', { type: 'grpc' }, 'mcpServers.x.type', 'unknown type "grpc"'],
-    ['a server in a program', { type: 'sdk', name: 'x' }, 'mcpServers.x.type', 'cannot be in a file'],
+    ['a server in a program', { type: 'sdk', name: 'x' }, 'mcpServers.x.type', 'cannot be defined in a file'],
     ['a text', 'npx server', 'mcpServers.x', 'must be an object'],
     ['a list', ['npx'], 'mcpServers.x', 'must be an object'],
     ['nothing', null, 'mcpServers.x', 'must be an object'],

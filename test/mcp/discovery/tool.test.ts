@@ -97,7 +97,7 @@ test.each<[string, unknown, object]>([
   [
     'a number that JSON cannot hold',
     { name: 't', inputSchema: { ...object, maximum: 1n } },
-    { name: 't', fault: 'contains a number that JSON cannot represent' },
+    { name: 't', fault: 'contains a bigint, which JSON cannot represent' },
   ],
 ])('one with %s cannot be used', (_, value, read) => {
   expect(parseTool(value)).toEqual(read);

@@ -21,7 +21,7 @@ const HELP = `
   toolplane explain server github                          its sources, shadowed entries, missing values, status
   toolplane explain tool mcp__github__create_issue         whether it is offered, its token cost, whether it may run
   toolplane explain tool github create_issue               the same
-  toolplane explain permission Bash '{"command": "ls"}'    which rule decides about this call, and where it is
+  toolplane explain permission Bash '{"command": "ls"}'    which rule applies to this call, and where it is set
   toolplane explain permission 'Bash(git push)'            the same for this command, written as in a rule
   toolplane explain timeout github                         every limit, and where it comes from
 
@@ -60,7 +60,7 @@ export function defineExplain(command: Command): void {
     .action((name: string, tool: string | undefined, values: Values) =>
       run('tool', values, name, tool === undefined ? {} : { more: tool }),
     );
-  form(explain, 'permission', 'Show which rule decides about a call.')
+  form(explain, 'permission', 'Show which permission rule or mode allows or denies a call.')
     .argument('<tool>', 'the full name of a tool, or a call as in a rule: Bash(git push), Read(notes.txt)')
     .argument('[arguments]', 'the arguments of the call: a JSON object', readInput)
     .addOption(

@@ -33,8 +33,8 @@ Servers in .mcp.json and .toolplane/settings.local.json, and what the settings f
 are active only after you approved them on this machine. In a terminal, without names, each is shown as written:
 
   y  approve it; if it changes, you are asked again
-  n  reject it: a server is not started, of a settings file only restrictions are active; if it changes, you are asked
-     again
+  n  reject it: a rejected server is not started; in a rejected settings file, only restrictions such as deny and ask
+     rules are active; if it changes, you are asked again
   s  skip it
   t  trust the whole repository: every server, hook, allow rule and variable in it is active without approval, now and
      after every pull, as long as it is this repository (identified by a token in .git/toolplane-trust)
@@ -267,9 +267,12 @@ function decisionPieces({ approved, rejected, settings, rejectedSettings, truste
   const pieces = [
     ...approved.map((it) => line(['✓ ', 'good'], 'approved ', [it.name, 'strong'], ` (${whereText(it)})`)),
     ...rejected.map((it) => line(['⏸ ', 'dim'], 'rejected ', [it.name, 'strong'], ` (${whereText(it)})`)),
-    ...settings.map(({ label }) => line(['✓ ', 'good'], `approved the settings of ${label}`)),
+    ...settings.map(({ label }) => line(['✓ ', 'good'], `approved the settings in ${label}`)),
     ...rejectedSettings.map(({ label }) =>
-      line(['⏸ ', 'dim'], `rejected the settings of ${label}; only their restrictions are active`),
+      line(
+        ['⏸ ', 'dim'],
+        `rejected the settings in ${label}; only its restrictions, such as deny and ask rules, are active`,
+      ),
     ),
     ...(trusted === undefined ? [] : [line(['✓ ', 'good'], `trusted: ${trustText(trusted)}`)]),
   ];

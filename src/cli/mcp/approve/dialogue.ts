@@ -130,7 +130,7 @@ export function pendingPieces(pending: Pending): Piece[] {
   }
   const { source } = pending;
   return [
-    line(['? ', 'warn'], 'settings of ', [source.label, 'strong'], ' would allow, run or set:'),
+    line(['? ', 'warn'], 'settings in ', [source.label, 'strong'], ' that need approval:'),
     ...changed,
     ...rowsOf(approvablePart(source.value) ?? {}),
   ];

@@ -180,7 +180,7 @@ describe('approve terminal', () => {
       terminal.type('s\r');
       expect(await terminal.until('approve? ')).toContain('Bash(make *)');
       terminal.type('y\r');
-      await terminal.until('approved the settings of .toolplane/settings.json');
+      await terminal.until('approved the settings in .toolplane/settings.json');
       expect(await terminal.closed).toEqual([0, null]);
       expect(choices(place)).toEqual({ a: 'approved', b: 'rejected' });
       expect(existsSync(ran)).toBe(false);

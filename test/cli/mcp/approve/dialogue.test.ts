@@ -202,7 +202,7 @@ describe('as written', () => {
         locate: () => undefined,
       },
     });
-    expect(text).toMatch(/^\? settings of \.toolplane\/settings\.json would allow, run or set:\n/);
+    expect(text).toMatch(/^\? settings in \.toolplane\/settings\.json that need approval:\n/);
     for (const part of ['Bash(rm *)', '"PreToolUse"', './hook.sh', '"PATH": "./bin"'])
       expect(text).toContain(part);
     expect(text).not.toContain('Read');
