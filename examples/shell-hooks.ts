@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { query } from 'toolplane';
+import { query, type Settings } from 'toolplane';
 
 const directory = await mkdtemp(join(tmpdir(), 'toolplane-example-'));
 
 // #region settings
-const settings = {
+const settings: Settings = {
   permissions: { allow: ['Bash(echo *)', 'Bash(rm *)'] },
   hooks: {
     PreToolUse: [

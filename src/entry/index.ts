@@ -4,6 +4,7 @@ import type { AgentClient as Client } from '../sdk/agent-client.ts';
 import { createAgentClient } from '../sdk/agent-client.ts';
 import { refused } from '../sdk/official-exports.ts';
 import { createQuery } from '../sdk/query.ts';
+import type { InMemorySessionStore as MemoryStore } from '../sdk/session-store.ts';
 import { sdkDeps } from './sdk-deps.ts';
 
 const deps = sdkDeps();
@@ -19,41 +20,103 @@ export const startup = functions.startup;
 export const AgentClient = { open: createAgentClient(deps) };
 export type AgentClient = Client;
 
+export type { SpawnedProcess, SpawnRequest as SpawnOptions } from '../control/process-link.ts';
 export type {
   ModelBlock,
+  SDKActiveGoalMessage,
   SDKAssistantMessage,
-  SDKCompactBoundaryMessage,
+  SDKAuthStatusMessage,
+  SDKConversationResetMessage,
+  SDKDeferredToolUse,
   SDKMessage,
+  SDKMessageOrigin,
   SDKPartialAssistantMessage,
+  SDKPermissionDenial,
+  SDKPromptSuggestionMessage,
+  SDKRateLimitEvent,
   SDKResultError,
   SDKResultMessage,
   SDKResultSuccess,
-  SDKSystemMessage,
+  SDKStartupFailureReason,
+  SDKToolProgressMessage,
+  SDKToolUseSummaryMessage,
   SDKUserMessage,
+  SDKUserMessageReplay,
+  TerminalReason,
   UserBlock,
 } from '../protocol/agent-message.ts';
 export type {
-  AsyncHookJSONOutput,
+  BackgroundTaskSummary,
   BaseHookInput,
+  ConfigChangeHookInput,
+  CwdChangedHookInput,
+  DirectoryAddedHookInput,
+  ElicitationHookInput,
+  ElicitationResultHookInput,
+  ExitReason,
+  FileChangedHookInput,
   HookEvent,
   HookInput,
-  HookJSONOutput,
+  InstructionsLoadedHookInput,
+  McpServerProvenance,
+  MessageDisplayHookInput,
   NotificationHookInput,
   PermissionDeniedHookInput,
   PermissionRequestHookInput,
+  PostCompactHookInput,
+  PostModelSwitchHookInput,
+  PostToolBatchHookInput,
+  PostToolBatchToolCall,
   PostToolUseFailureHookInput,
   PostToolUseHookInput,
   PreCompactHookInput,
+  PreModelSwitchHookInput,
   PreToolUseHookInput,
+  SessionCronSummary,
   SessionEndHookInput,
   SessionStartHookInput,
+  SetupHookInput,
+  StopFailureHookInput,
   StopHookInput,
   SubagentStartHookInput,
   SubagentStopHookInput,
-  SyncHookJSONOutput,
+  TaskCompletedHookInput,
+  TaskCreatedHookInput,
+  TeammateIdleHookInput,
+  UserPromptExpansionHookInput,
   UserPromptSubmitHookInput,
+  WorktreeCreateHookInput,
+  WorktreeRemoveHookInput,
 } from '../protocol/hook.ts';
-export { HOOK_EVENTS } from '../protocol/hook.ts';
+export { EXIT_REASONS, HOOK_EVENTS } from '../protocol/hook.ts';
+export type {
+  AsyncHookJSONOutput,
+  CwdChangedHookSpecificOutput,
+  ElicitationHookSpecificOutput,
+  ElicitationResultHookSpecificOutput,
+  FileChangedHookSpecificOutput,
+  HookJSONOutput,
+  HookPermissionDecision,
+  MessageDisplayHookSpecificOutput,
+  NotificationHookSpecificOutput,
+  PermissionDeniedHookSpecificOutput,
+  PermissionRequestHookSpecificOutput,
+  PostModelSwitchHookSpecificOutput,
+  PostToolBatchHookSpecificOutput,
+  PostToolUseFailureHookSpecificOutput,
+  PostToolUseHookSpecificOutput,
+  PreModelSwitchHookSpecificOutput,
+  PreToolUseHookSpecificOutput,
+  SessionStartHookSpecificOutput,
+  SetupHookSpecificOutput,
+  StopHookSpecificOutput,
+  SubagentStartHookSpecificOutput,
+  SubagentStopHookSpecificOutput,
+  SyncHookJSONOutput,
+  UserPromptExpansionHookSpecificOutput,
+  UserPromptSubmitHookSpecificOutput,
+  WorktreeCreateHookSpecificOutput,
+} from '../protocol/hook-output.ts';
 export type {
   CallToolResult,
   ContentBlock,
@@ -64,6 +127,7 @@ export type {
 } from '../protocol/mcp.ts';
 export type {
   PermissionBehavior,
+  PermissionDecisionClassification,
   PermissionMode,
   PermissionResult,
   PermissionRuleValue,
@@ -78,30 +142,158 @@ export type {
   ToolPolicy as McpServerToolPolicy,
   WsServerEntry as McpWebSocketServerConfig,
 } from '../protocol/server-entry.ts';
+export type {
+  ApiKeySource,
+  EffortLevel,
+  FastModeDisabledReason,
+  FastModeState,
+  SDKAPIRetryMessage,
+  SDKAssistantMessageError,
+  SDKBackgroundTasksChangedMessage,
+  SDKCommandsChangedMessage,
+  SDKCompactBoundaryMessage,
+  SDKControlRequestProgressMessage,
+  SDKElicitationCompleteMessage,
+  SDKFilesPersistedEvent,
+  SDKHookProgressMessage,
+  SDKHookResponseMessage,
+  SDKHookStartedMessage,
+  SDKInformationalMessage,
+  SDKLocalCommandOutputMessage,
+  SDKMcpResourceLink,
+  SDKMemoryRecallMessage,
+  SDKMirrorErrorMessage,
+  SDKModelRefusalFallbackMessage,
+  SDKModelRefusalNoFallbackMessage,
+  SDKNotificationMessage,
+  SDKPermissionDeniedMessage,
+  SDKPluginInstallMessage,
+  SDKSessionStateChangedMessage,
+  SDKSessionWritesLostMessage,
+  SDKStatus,
+  SDKStatusMessage,
+  SDKSystemMessage,
+  SDKTaskNotificationMessage,
+  SDKTaskProgressMessage,
+  SDKTaskStartedMessage,
+  SDKTaskUpdatedMessage,
+  SDKThinkingTokensMessage,
+  SDKWorkerShuttingDownMessage,
+  SlashCommand,
+} from '../protocol/system-message.ts';
+export type {
+  ModelUsage,
+  NonNullableUsage,
+  SDKContextUsage,
+  SDKContextUsageCategory,
+  SDKRateLimitInfo,
+  SDKUsageReport,
+} from '../protocol/usage-report.ts';
+export type {
+  SDKControlRequest,
+  SDKControlResponse,
+  Transport,
+} from '../sdk/control-messages.ts';
+export type {
+  AccountInfo,
+  AgentInfo,
+  McpServerStatus,
+  McpSetServersResult,
+  ModelInfo,
+  RewindFilesResult,
+  SDKControlGetContextUsageResponse,
+  SDKControlGetUsageResponse,
+  SDKControlInitializeResponse,
+  SDKControlInterruptResponse,
+  SDKControlListPermissionRulesResponse,
+  SDKControlMcpReadResourceResponse,
+  SDKControlPermissionRulesState,
+  SDKControlReadFileResponse,
+  SDKControlReloadOutputStylesResponse,
+  SDKControlReloadPluginsResponse,
+  SDKControlReloadSkillsResponse,
+  SDKPermissionRuleDescription,
+  SDKPermissionRuleEntry,
+  SDKPermissionWorkspaceDirectory,
+  SDKSettingsParseError,
+} from '../sdk/control-responses.ts';
 export { moduleServer } from '../sdk/module-server.ts';
-export { EXIT_REASONS, SYSTEM_PROMPT_DYNAMIC_BOUNDARY } from '../sdk/official-exports.ts';
+export { type DeniedModelsMatch, SYSTEM_PROMPT_DYNAMIC_BOUNDARY } from '../sdk/official-exports.ts';
 export type {
   AgentDefinition,
+  AgentMcpServerSpec,
+  BaseOutputFormat,
   CanUseTool,
   ElicitationRequest,
   ElicitationResult,
   HookCallback,
   HookCallbackMatcher,
+  JsonSchemaOutputFormat,
+  McpClaudeAIProxyServerConfig,
+  McpSdkServerConfig,
   McpServerConfig,
+  McpServerConfigForProcessTransport,
+  McpServerStatusConfig,
   OnElicitation,
   OnToolUse,
   OnUserDialog,
   Options,
+  OutputFormat,
+  OutputFormatType,
+  SdkBeta,
   SdkPluginConfig,
-  Settings,
   SystemPrompt,
+  ThinkingAdaptive,
   ThinkingConfig,
+  ThinkingDisabled,
+  ThinkingEnabled,
+  ToolConfig,
   ToolUse,
   UserDialogRequest,
   UserDialogResult,
 } from '../sdk/options/options.ts';
-export type { Prompt, Query, WarmQuery } from '../sdk/query.ts';
-export type { McpServerStatus, McpSetServersResult } from '../sdk/query-methods.ts';
+export type {
+  SandboxCredentialsConfig,
+  SandboxFilesystemConfig,
+  SandboxIgnoreViolations,
+  SandboxNetworkConfig,
+  SandboxSettings,
+} from '../sdk/options/sandbox-settings.ts';
+export type {
+  ConfigScope,
+  PolicySettingsOrigin,
+  ProvenanceEntry,
+  ResolvedSettingSource,
+  ResolvedSettings,
+  ResolveSettingsOptions,
+  SettingSource,
+  Settings,
+} from '../sdk/options/settings.ts';
+export type {
+  ClaimOptions,
+  Prompt,
+  Query,
+  SpareProcess,
+  WarmQuery,
+} from '../sdk/query-type.ts';
+export type {
+  ForkSessionOptions,
+  ForkSessionResult,
+  GetSessionInfoOptions,
+  GetSessionMessagesOptions,
+  GetSubagentMessagesOptions,
+  ImportSessionToStoreOptions,
+  ListSessionsOptions,
+  ListSubagentsOptions,
+  SDKSessionInfo,
+  SessionKey,
+  SessionMessage,
+  SessionMutationOptions,
+  SessionStore,
+  SessionStoreEntry,
+  SessionStoreFlush,
+  SessionSummaryEntry,
+} from '../sdk/session-store.ts';
 export type { Assigns, ToolContext } from '../tool-server/context.ts';
 export type { PromptDefinition, ResourceDefinition } from '../tool-server/methods.ts';
 export {
@@ -112,16 +304,25 @@ export {
   type SdkServerOptions,
   toolServer,
 } from '../tool-server/sdk-server.ts';
-export type { ArgsOf, StandardSchema, ToolSchema } from '../tool-server/standard-schema.ts';
+export type {
+  ArgsOf,
+  InferShape,
+  RawShape as AnyZodRawShape,
+  StandardSchema,
+  ToolSchema,
+} from '../tool-server/standard-schema.ts';
 export {
   type AnyTool,
-  type ToolDefinition as SdkMcpToolDefinition,
+  type SdkMcpToolDefinition,
+  type ToolDefinition,
   type ToolExtras,
   tool,
 } from '../tool-server/tool.ts';
 
+// Unsupported exports of the official package: any use throws an error that names an alternative.
 export const BUILTIN_TOOL_NAMES = refused('BUILTIN_TOOL_NAMES');
 export const InMemorySessionStore = refused('InMemorySessionStore');
+export type InMemorySessionStore = MemoryStore;
 export const LEGACY_TOOL_NAME_ALIASES = refused('LEGACY_TOOL_NAME_ALIASES');
 export const ORG_POLICY_LIMIT_PREFIXES = refused('ORG_POLICY_LIMIT_PREFIXES');
 export const USAGE_LIMIT_ERROR_PREFIXES = refused('USAGE_LIMIT_ERROR_PREFIXES');

@@ -6,6 +6,13 @@ export function negotiateVersion(requested: unknown): string {
   return (MCP_VERSIONS as readonly unknown[]).includes(requested) ? (requested as string) : MCP_VERSIONS[0];
 }
 
+/** `_meta` of a message. */
+export type MessageMeta = {
+  progressToken?: string | number;
+  'io.modelcontextprotocol/related-task'?: { taskId: string };
+  [more: string]: unknown;
+};
+
 export type ContentAnnotations = {
   audience?: ('user' | 'assistant')[];
   priority?: number;

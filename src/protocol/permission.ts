@@ -36,6 +36,9 @@ export type PermissionUpdate =
       destination: PermissionUpdateDestination;
     };
 
+/** How the user answered: once, for good, or with a refusal. */
+export type PermissionDecisionClassification = 'user_temporary' | 'user_permanent' | 'user_reject';
+
 /** The result of `canUseTool`. */
 export type PermissionResult =
   | {
@@ -44,7 +47,7 @@ export type PermissionResult =
       updatedInput?: Record<string, unknown>;
       updatedPermissions?: PermissionUpdate[];
       toolUseID?: string;
-      decisionClassification?: string;
+      decisionClassification?: PermissionDecisionClassification;
     }
   | {
       behavior: 'deny';
@@ -53,5 +56,5 @@ export type PermissionResult =
       /** Also ends the turn. */
       interrupt?: boolean;
       toolUseID?: string;
-      decisionClassification?: string;
+      decisionClassification?: PermissionDecisionClassification;
     };

@@ -1,7 +1,28 @@
 import { SdkError } from '../protocol/sdk-error.ts';
+import type { Options } from './options/options.ts';
+import type { ResolvedSettings, ResolveSettingsOptions, Settings } from './options/settings.ts';
+import type { SpareProcess } from './query-type.ts';
+import type {
+  ForkSessionOptions,
+  ForkSessionResult,
+  GetSessionInfoOptions,
+  GetSessionMessagesOptions,
+  GetSubagentMessagesOptions,
+  ImportSessionToStoreOptions,
+  InMemorySessionStore,
+  ListSessionsOptions,
+  ListSubagentsOptions,
+  SDKSessionInfo,
+  SessionKey,
+  SessionMessage,
+  SessionMutationOptions,
+  SessionStore,
+  SessionStoreEntry,
+  SessionSummaryEntry,
+} from './session-store.ts';
 
 /** Replaces an unsupported export of the official package: any use throws an error that names an alternative. */
-export function refused(name: keyof typeof OFFICIAL_EXPORTS): never {
+export function refused<Name extends keyof RefusedExports>(name: Name): RefusedExports[Name] {
   // Not an arrow function, for which `new` would throw its own TypeError.
   function fail(): never {
     throw new SdkError(
@@ -11,6 +32,56 @@ export function refused(name: keyof typeof OFFICIAL_EXPORTS): never {
   }
   return new Proxy(fail, { get: fail, apply: fail, construct: fail, has: fail, ownKeys: fail }) as never;
 }
+
+/** The models that a list of denied models covers, and the entries of the list that match no model. */
+export type DeniedModelsMatch = { denied: boolean[]; warnings: string[] };
+
+type ChangeSession = (sessionId: string, options?: SessionMutationOptions) => Promise<void>;
+
+/** The types of the unsupported exports, so that programs that import them compile. */
+type RefusedExports = {
+  BUILTIN_TOOL_NAMES: readonly string[];
+  InMemorySessionStore: new () => InMemorySessionStore;
+  LEGACY_TOOL_NAME_ALIASES: Readonly<Record<string, string>>;
+  ORG_POLICY_LIMIT_PREFIXES: readonly string[];
+  USAGE_LIMIT_ERROR_PREFIXES: readonly string[];
+  USAGE_TRANSITION_PREFIXES: readonly string[];
+  USAGE_WARNING_PREFIXES: readonly string[];
+  archiveSession: ChangeSession;
+  deleteSession: ChangeSession;
+  filterEscalatingDefaultMode(resolved: ResolvedSettings): Settings;
+  foldSessionSummary(
+    previous: SessionSummaryEntry | undefined,
+    key: SessionKey,
+    entries: SessionStoreEntry[],
+    options?: { mtime?: number },
+  ): SessionSummaryEntry;
+  forkSession(sessionId: string, options?: ForkSessionOptions): Promise<ForkSessionResult>;
+  getSessionInfo(sessionId: string, options?: GetSessionInfoOptions): Promise<SDKSessionInfo | undefined>;
+  getSessionMessages(sessionId: string, options?: GetSessionMessagesOptions): Promise<SessionMessage[]>;
+  getSubagentMessages(
+    sessionId: string,
+    agentId: string,
+    options?: GetSubagentMessagesOptions,
+  ): Promise<SessionMessage[]>;
+  importSessionToStore(
+    sessionId: string,
+    store: SessionStore,
+    options?: ImportSessionToStoreOptions,
+  ): Promise<void>;
+  listSessions(options?: ListSessionsOptions): Promise<SDKSessionInfo[]>;
+  listSubagents(sessionId: string, options?: ListSubagentsOptions): Promise<string[]>;
+  matchDeniedModels(
+    models: readonly string[],
+    deniedModels: readonly string[] | undefined,
+  ): Promise<DeniedModelsMatch>;
+  prewarm(params?: { options?: Options; initializeTimeoutMs?: number }): Promise<SpareProcess>;
+  renameSession(sessionId: string, title: string, options?: SessionMutationOptions): Promise<void>;
+  resolveSettings(options?: ResolveSettingsOptions): Promise<ResolvedSettings>;
+  tagSession(sessionId: string, tag: string | null, options?: SessionMutationOptions): Promise<void>;
+  unarchiveSession: ChangeSession;
+};
+
 /** Every value that the official package exports (in its published types): supported, or refused by name when used. */
 export const OFFICIAL_EXPORTS = {
   AbortError: 'offered',
@@ -53,6 +124,3 @@ export const OFFICIAL_EXPORTS = {
  * not.
  */
 export const SYSTEM_PROMPT_DYNAMIC_BOUNDARY = '__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__';
-
-/** The reasons a `SessionEnd` hook can receive. */
-export const EXIT_REASONS = ['clear', 'resume', 'logout', 'prompt_input_exit', 'other'] as const;

@@ -1,25 +1,27 @@
 import type { Frame } from '../protocol/control-frame.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
+import type { SlashCommand } from '../protocol/system-message.ts';
+import type {
+  AccountInfo,
+  AgentInfo,
+  McpServerStatus,
+  McpSetServersResult,
+  ModelInfo,
+  RewindFilesResult,
+  SDKControlGetContextUsageResponse,
+  SDKControlGetUsageResponse,
+  SDKControlInitializeResponse,
+  SDKControlInterruptResponse,
+  SDKControlMcpReadResourceResponse,
+  SDKControlReadFileResponse,
+  SDKControlReloadOutputStylesResponse,
+  SDKControlReloadPluginsResponse,
+  SDKControlReloadSkillsResponse,
+} from './control-responses.ts';
 import type { Conversation } from './conversation/conversation.ts';
-import type { McpServerConfig, SdkPluginConfig, Settings } from './options/options.ts';
-
-/** The state of a server in a running conversation. */
-export type McpServerStatus = {
-  name: string;
-  status: 'connected' | 'failed' | 'needs-auth' | 'pending' | 'disabled';
-  serverInfo?: { name: string; version: string };
-  error?: string;
-  config?: Record<string, unknown>;
-  scope?: string;
-  source?: string;
-  /** Why Toolplane's agent lists it as disabled: `pending` approval, `rejected`, `blocked`, `disabled` or `broken`. */
-  configured?: string;
-  tools?: { name: string; description?: string; annotations?: Record<string, boolean> }[];
-};
-
-/** The result of `setMcpServers()`. */
-export type McpSetServersResult = { added: string[]; removed: string[]; errors: Record<string, string> };
+import type { McpServerConfig, SdkPluginConfig } from './options/options.ts';
+import type { FlagSettings } from './query-type.ts';
 
 /** Control requests to a running agent, one per method; a failure response rejects the promise. */
 export class QueryMethods {
@@ -33,9 +35,9 @@ export class QueryMethods {
    * Stops the running turn; the conversation continues. Returns the ids of queued messages if the agent reports
    * them.
    */
-  async interrupt(): Promise<{ still_queued: string[] } | undefined> {
+  async interrupt(): Promise<SDKControlInterruptResponse | undefined> {
     const receipt = await this.#ask({ subtype: 'interrupt' });
-    return Object.keys(receipt).length > 0 ? (receipt as { still_queued: string[] }) : undefined;
+    return Object.keys(receipt).length > 0 ? (receipt as SDKControlInterruptResponse) : undefined;
   }
 
   async setPermissionMode(mode: PermissionMode): Promise<void> {
@@ -64,37 +66,40 @@ export class QueryMethods {
     });
   }
 
-  async applyFlagSettings(settings: Settings): Promise<void> {
+  async applyFlagSettings(settings: FlagSettings): Promise<void> {
     await this.#ask({ subtype: 'apply_flag_settings', settings });
   }
 
-  async updateSettings(source: 'localSettings' | 'userSettings', settings: Settings): Promise<void> {
+  async updateSettings(
+    source: 'localSettings' | 'userSettings',
+    settings: Record<string, unknown>,
+  ): Promise<void> {
     await this.#ask({ subtype: 'update_settings', source, settings });
   }
 
   /** The agent's response to `initialize`. */
-  initializationResult(): Promise<Frame> {
-    return this.conversation.initialized;
+  initializationResult(): Promise<SDKControlInitializeResponse> {
+    return this.conversation.initialized as Promise<Frame & SDKControlInitializeResponse>;
   }
 
-  reinitialize(): Promise<Frame> {
-    return this.conversation.reinitialize();
+  reinitialize(): Promise<SDKControlInitializeResponse> {
+    return this.conversation.reinitialize() as Promise<Frame & SDKControlInitializeResponse>;
   }
 
-  async supportedCommands(): Promise<Frame[]> {
-    return (await this.conversation.initialized).commands as Frame[];
+  async supportedCommands(): Promise<SlashCommand[]> {
+    return (await this.initializationResult()).commands;
   }
 
-  async supportedModels(): Promise<Frame[]> {
-    return (await this.conversation.initialized).models as Frame[];
+  async supportedModels(): Promise<ModelInfo[]> {
+    return (await this.initializationResult()).models;
   }
 
-  async supportedAgents(): Promise<Frame[]> {
-    return (await this.conversation.initialized).agents as Frame[];
+  async supportedAgents(): Promise<AgentInfo[]> {
+    return (await this.initializationResult()).agents;
   }
 
-  async accountInfo(): Promise<Frame> {
-    return (await this.conversation.initialized).account as Frame;
+  async accountInfo(): Promise<AccountInfo> {
+    return (await this.initializationResult()).account;
   }
 
   async mcpServerStatus(): Promise<McpServerStatus[]> {
@@ -102,13 +107,13 @@ export class QueryMethods {
     return (mcpServers ?? []) as McpServerStatus[];
   }
 
-  getContextUsage(options: { detail?: 'summary' | 'full' } = {}): Promise<Frame> {
+  getContextUsage(options: { detail?: 'summary' | 'full' } = {}): Promise<SDKControlGetContextUsageResponse> {
     return this.#ask({ subtype: 'get_context_usage', detail: options.detail });
   }
 
   usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET(
     options: { skipBehaviors?: boolean } = {},
-  ): Promise<Frame> {
+  ): Promise<SDKControlGetUsageResponse> {
     return this.#ask({ subtype: 'get_usage', skip_behaviors: options.skipBehaviors });
   }
 
@@ -116,9 +121,9 @@ export class QueryMethods {
   async readFile(
     path: string,
     options: { maxBytes?: number; encoding?: 'utf-8' | 'base64' } = {},
-  ): Promise<Frame | null> {
+  ): Promise<SDKControlReadFileResponse | null> {
     try {
-      return await this.#ask({
+      return await this.#ask<SDKControlReadFileResponse>({
         subtype: 'read_file',
         path,
         max_bytes: options.maxBytes,
@@ -132,7 +137,7 @@ export class QueryMethods {
 
   reloadPlugins(
     options: { holdOnCacheImpact?: boolean; addPlugins?: SdkPluginConfig[]; refuseIfBusy?: boolean } = {},
-  ): Promise<Frame> {
+  ): Promise<SDKControlReloadPluginsResponse> {
     return this.#ask({
       subtype: 'reload_plugins',
       hold_on_cache_impact: options.holdOnCacheImpact,
@@ -141,15 +146,15 @@ export class QueryMethods {
     });
   }
 
-  reloadSkills(): Promise<Frame> {
+  reloadSkills(): Promise<SDKControlReloadSkillsResponse> {
     return this.#ask({ subtype: 'reload_skills' });
   }
 
-  reloadOutputStyles(): Promise<Frame> {
+  reloadOutputStyles(): Promise<SDKControlReloadOutputStylesResponse> {
     return this.#ask({ subtype: 'reload_output_styles' });
   }
 
-  rewindFiles(userMessageId: string, options: { dryRun?: boolean } = {}): Promise<Frame> {
+  rewindFiles(userMessageId: string, options: { dryRun?: boolean } = {}): Promise<RewindFilesResult> {
     return this.#ask({ subtype: 'rewind_files', user_message_id: userMessageId, dry_run: options.dryRun });
   }
 
@@ -165,7 +170,7 @@ export class QueryMethods {
     await this.#ask({ subtype: 'mcp_toggle', serverName, enabled });
   }
 
-  readMcpResource(serverName: string, uri: string): Promise<Frame> {
+  readMcpResource(serverName: string, uri: string): Promise<SDKControlMcpReadResourceResponse> {
     return this.#ask({ subtype: 'mcp_read_resource', serverName, uri });
   }
 
@@ -183,8 +188,8 @@ export class QueryMethods {
     return backgrounded as boolean;
   }
 
-  /** `undefined` members are left out on the wire. */
-  #ask(body: Frame & { subtype: string }): Promise<Frame> {
-    return this.conversation.request(body);
+  /** `undefined` members are left out on the wire. The response is passed on as the agent sent it. */
+  #ask<Response = Frame>(body: Frame & { subtype: string }): Promise<Response> {
+    return this.conversation.request(body) as Promise<Response>;
   }
 }

@@ -4,12 +4,10 @@ import { SdkError } from '../protocol/sdk-error.ts';
 import { Conversation, type SdkDeps } from './conversation/conversation.ts';
 import type { Options } from './options/options.ts';
 import { QueryMethods } from './query-methods.ts';
-
-/** A prompt: a string, or a stream of user messages. */
-export type Prompt = string | AsyncIterable<SDKUserMessage>;
+import type { Prompt, Query as QueryInterface, WarmQuery } from './query-type.ts';
 
 /** A conversation: an async iterable of messages with control methods. */
-export class Query extends QueryMethods implements AsyncGenerator<SDKMessage, void> {
+export class Query extends QueryMethods implements QueryInterface {
   /** Streams that are being sent; they are stopped when the query ends. */
   readonly #feeds = new Set<PromptFeed>();
 
@@ -80,16 +78,9 @@ export class Query extends QueryMethods implements AsyncGenerator<SDKMessage, vo
   }
 }
 
-/** A started agent that waits for its prompt. */
-export type WarmQuery = AsyncDisposable & {
-  /** Sends the prompt to the started agent. Can be called once. */
-  query(prompt: Prompt): Query;
-  close(): void;
-};
-
 type QueryFunctions = {
   /** Starts an agent with a prompt: text for one turn, or a stream of user messages for as many as it yields. */
-  query(params: { prompt: Prompt; options?: Options }): Query;
+  query(params: { prompt: Prompt; options?: Options }): QueryInterface;
   /** Starts an agent before its prompt is known, so that the first turn does not wait for it. */
   startup(params?: { options?: Options; initializeTimeoutMs?: number }): Promise<WarmQuery>;
 };

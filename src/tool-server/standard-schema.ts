@@ -40,6 +40,11 @@ export type ArgsOf<Schema> = Schema extends StandardSchema
     ? ShapeOutput<Schema>
     : Record<string, unknown>;
 
+/** The arguments of a zod shape as the official package infers them: optional fields are members that may be undefined. */
+export type InferShape<Shape extends RawShape> = {
+  [Field in keyof Shape]: Shape[Field] extends { _output: infer Output } ? Output : never;
+} & {};
+
 type OutputOf<Schema> = Schema extends {
   readonly '~standard': { readonly types?: { readonly output: infer Output } | undefined };
 }

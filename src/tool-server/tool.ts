@@ -9,6 +9,7 @@ import { compileSchema } from './schema.ts';
 import {
   type ArgsOf,
   type CompiledSchema,
+  type InferShape,
   isStandardSchema,
   type PlainJsonSchema,
   type RawShape,
@@ -45,6 +46,16 @@ export type ToolDefinition<Args = never, State extends object = never> = ToolExt
   handler: (args: Args, ctx: ToolContext<State>) => unknown;
 };
 
+/** A tool definition in the shape of the official package: a zod shape and a handler that returns a complete result. */
+export type SdkMcpToolDefinition<Schema extends RawShape = RawShape> = {
+  name: string;
+  description: string;
+  inputSchema: Schema;
+  annotations?: ToolAnnotations;
+  _meta?: Record<string, unknown>;
+  handler: (args: InferShape<Schema>, extra: unknown) => Promise<CallToolResult>;
+};
+
 /** A tool with any arguments, for lists of tools. */
 export type AnyTool = ToolDefinition<never, never>;
 
@@ -52,7 +63,14 @@ export type AnyTool = ToolDefinition<never, never>;
  * Defines a tool. The type of the arguments is inferred from the schema; for a plain JSON Schema, annotate the
  * handler's parameter.
  */
-export function tool<Schema extends RawShape | StandardSchema, State extends object = Assigns>(
+export function tool<Schema extends RawShape, State extends object = Assigns>(
+  name: string,
+  description: string,
+  schema: Schema,
+  handler: (args: ArgsOf<Schema>, ctx: ToolContext<State>) => unknown,
+  extras?: ToolExtras,
+): ToolDefinition<ArgsOf<Schema>, State> & SdkMcpToolDefinition<Schema>;
+export function tool<Schema extends StandardSchema, State extends object = Assigns>(
   name: string,
   description: string,
   schema: Schema,

@@ -1,5 +1,5 @@
 import type { RegisteredHook } from '../../src/hooks/match-hooks.ts';
-import type { HookEvent, HookInput } from '../../src/protocol/hook.ts';
+import type { HookEvent, HookInput, SessionStartHookInput } from '../../src/protocol/hook.ts';
 
 const BASE = { session_id: 's', transcript_path: '/t', cwd: '/w' };
 
@@ -18,7 +18,11 @@ export const ofServer = (name: string, server: string, tool?: string): HookInput
   }) as HookInput;
 export const prompt: HookInput = { ...BASE, hook_event_name: 'UserPromptSubmit', prompt: 'hi' };
 export const stop: HookInput = { ...BASE, hook_event_name: 'Stop', stop_hook_active: false };
-export const started = (source: string): HookInput => ({ ...BASE, hook_event_name: 'SessionStart', source });
+export const started = (source: SessionStartHookInput['source']): HookInput => ({
+  ...BASE,
+  hook_event_name: 'SessionStart',
+  source,
+});
 
 /** A callback hook named by its id. */
 export function callback(id: string, more: Partial<RegisteredHook> = {}): RegisteredHook {

@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SDKMessage, SDKUserMessage } from '../../src/protocol/agent-message.ts';
 import { AbortError } from '../../src/protocol/sdk-error.ts';
-import { createQuery, type Query, userMessage } from '../../src/sdk/query.ts';
+import { createQuery, userMessage } from '../../src/sdk/query.ts';
+import type { Query } from '../../src/sdk/query-type.ts';
 import { type AgentScript, scriptAgent } from '../../src/sdk/testing/agent-script.ts';
 import { createSdkMcpServer } from '../../src/tool-server/sdk-server.ts';
 import { tool } from '../../src/tool-server/tool.ts';
@@ -447,7 +448,7 @@ describe('query', () => {
 });
 
 describe('query end', () => {
-  test.each<[string, (query: Query) => Promise<unknown>]>([
+  test.each<[string, (query: Query) => PromiseLike<unknown>]>([
     ['return()', (query) => query.return()],
     ['throw()', (query) => query.throw(new Error('mine')).catch(() => {})],
     ['the end of its block', (query) => query[Symbol.asyncDispose]()],

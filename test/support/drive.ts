@@ -10,7 +10,8 @@ import type { SDKMessage, SDKUserMessage, UserBlock } from '../../src/protocol/a
 import type { Frame } from '../../src/protocol/control-frame.ts';
 import type { PermissionBehavior } from '../../src/protocol/permission.ts';
 import type { Options } from '../../src/sdk/options/options.ts';
-import { createQuery, type Prompt, type Query } from '../../src/sdk/query.ts';
+import { createQuery } from '../../src/sdk/query.ts';
+import type { Prompt, Query } from '../../src/sdk/query-type.ts';
 import { toolServer } from '../../src/tool-server/sdk-server.ts';
 import { fakeDeps } from '../sdk/support/fake-deps.ts';
 

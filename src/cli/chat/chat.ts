@@ -1,8 +1,8 @@
 import { VERSION } from '../../entry/version.ts';
 import type { SDKMessage } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
+import type { McpServerStatus } from '../../sdk/control-responses.ts';
 import type { Options } from '../../sdk/options/options.ts';
-import type { McpServerStatus } from '../../sdk/query-methods.ts';
 import { LineEditor } from '../terminal/line-editor.ts';
 import { line, type Piece } from '../terminal/render.ts';
 import { Screen } from '../terminal/screen.ts';

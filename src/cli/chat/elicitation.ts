@@ -1,5 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
-import type { ElicitationRequest, ElicitationResult } from '../../sdk/options/options.ts';
+import type { ElicitationRequest, ElicitationResult, ElicitationValue } from '../../sdk/options/options.ts';
 import { line, type Piece } from '../terminal/render.ts';
 import type { AskEnd, Asking, Questions } from './questions.ts';
 
@@ -37,7 +37,7 @@ export function elicitationAsker(questions: Questions, { onMuted, pause }: Asker
 export async function askElicitation(request: ElicitationRequest, asking: Asking): Promise<ElicitationEnd> {
   asking.print(elicitationQuestion(request));
   if (request.mode === 'url') return askAboutAddress(asking);
-  const content: Record<string, unknown> = {};
+  const content: Record<string, ElicitationValue> = {};
   const fields = formFields(request.requestedSchema);
   for (const field of fields) {
     const { description } = field.schema;
@@ -46,7 +46,8 @@ export async function askElicitation(request: ElicitationRequest, asking: Asking
       const end = await asking.ask(`  ${field.label} (${field.hint}): `, COMMANDS);
       if (end.kind !== 'text') return withoutAnswer(end);
       const read = parseField(field, end.text);
-      if (read.kind === 'value') content[field.name] = read.value;
+      // The values of a form are primitives or lists of strings, as MCP defines them.
+      if (read.kind === 'value') content[field.name] = read.value as ElicitationValue;
       if (read.kind !== 'fault') break;
       asking.print([line([`  ${read.text}`, 'warn'])]);
     }

@@ -1,7 +1,7 @@
 import { nearest } from '../../base/text/nearest.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';
-import type { McpServerStatus } from '../../sdk/query-methods.ts';
+import type { McpServerStatus } from '../../sdk/control-responses.ts';
 import { line, type Piece, type Tone } from '../terminal/render.ts';
 
 type Client = Pick<AgentClient, 'mcpServerStatus' | 'reconnectMcpServer' | 'toggleMcpServer'>;
@@ -118,6 +118,6 @@ function stateOf({ status, config, configured = '' }: McpServerStatus): readonly
     status === 'disabled' && Object.hasOwn(NOT_STARTED, configured) ? NOT_STARTED[configured] : undefined;
   if (inactive) return inactive;
   // An on-demand server is not late.
-  const waits = status === 'pending' && config?.start === 'on-demand';
+  const waits = status === 'pending' && config && 'start' in config && config.start === 'on-demand';
   return [waits ? 'idle (the model connects it with connect_mcp)' : status, TONES[status] ?? 'plain'];
 }

@@ -1,8 +1,10 @@
 import { isRecord } from '../../base/json-value.ts';
-import type { SDKResultMessage, UserBlock } from '../../protocol/agent-message.ts';
+import type { SDKResultMessage } from '../../protocol/agent-message.ts';
 import { truncateToWidth } from '../terminal/display-width.ts';
 import { line, type Piece } from '../terminal/render.ts';
 import { sanitizeLine } from '../terminal/sanitize.ts';
+
+type ResultBlock = { readonly type: string; readonly text?: string };
 
 /** The input of a call on one line: `a: 2, b: 40`. Rendering truncates it. */
 export function inputSummary(input: unknown): string {
@@ -13,7 +15,7 @@ export function inputSummary(input: unknown): string {
 }
 
 /** The first line of a tool result, and the number of further lines. */
-export function resultSummary(content: string | readonly UserBlock[] | undefined): string {
+export function resultSummary(content: string | readonly ResultBlock[] | undefined): string {
   const text = typeof content === 'string' ? content : (content ?? []).map(textOf).join('\n');
   const lines = text.split('\n').filter((row) => row.trim() !== '');
   const [first = '(no output)', ...rest] = lines;
@@ -29,8 +31,8 @@ export function elapsed(ms: number): string {
   return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
 }
 
-function textOf(block: UserBlock): string {
-  return block.type === 'text' ? block.text : `[${block.type}]`;
+function textOf(block: ResultBlock): string {
+  return block.type === 'text' ? (block.text ?? '') : `[${block.type}]`;
 }
 
 function jsonOf(value: unknown): string {

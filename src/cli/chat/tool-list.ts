@@ -1,5 +1,5 @@
 import { isMcpToolName, mcpToolName } from '../../protocol/tool-name.ts';
-import type { McpServerStatus } from '../../sdk/query-methods.ts';
+import type { McpServerStatus } from '../../sdk/control-responses.ts';
 import { line, type Piece } from '../terminal/render.ts';
 
 type Annotations = Readonly<Record<string, boolean>>;

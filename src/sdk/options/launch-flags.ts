@@ -1,12 +1,14 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { LaunchFlag } from '../../protocol/launch-flag.ts';
-import type { Options, Settings } from './options.ts';
+import type { Options } from './options.ts';
 
 /** The launch flags for these options, in the order of the official SDK. `mcpConfig` is built from the servers. */
 export function launchFlags(options: Options, mcpConfig: string | undefined): LaunchFlag[] {
   return FLAGS.flatMap((flag) => flag(options, mcpConfig));
 }
 
+/** The members of a settings object. */
+type Members = Record<string, unknown>;
 type Flags = readonly LaunchFlag[];
 
 /** An empty string counts as not given. */
@@ -18,7 +20,7 @@ const list = (name: string, value: readonly string[] | undefined): Flags =>
 /** A list that is also sent when it is empty. */
 const mayBeEmpty = (name: string, value: readonly string[] | undefined): Flags =>
   value ? [{ name, value }] : [];
-const json = (name: string, value: Settings | undefined): Flags => (value ? [{ name, value }] : []);
+const json = (name: string, value: Members | undefined): Flags => (value ? [{ name, value }] : []);
 
 const FLAGS: readonly ((options: Options, mcpConfig: string | undefined) => Flags)[] = [
   thinking,
@@ -96,7 +98,7 @@ export function settingsText(options: Options): string | undefined {
   const { settings, sandbox, extraArgs } = options;
   const given = settings === '' ? undefined : (settings ?? extraArgs?.settings ?? undefined);
   if (!sandbox) return typeof given === 'string' || given === undefined ? given : JSON.stringify(given);
-  const base: Settings = typeof given === 'string' ? (JSON.parse(given) as Settings) : (given ?? {});
+  const base: Members = typeof given === 'string' ? (JSON.parse(given) as Members) : (given ?? {});
   const own = isRecord(base.sandbox) ? base.sandbox : {};
   const merged = mergeSandbox(own, sandbox);
   if (sandbox.enabled === true && merged.failIfUnavailable === undefined) merged.failIfUnavailable = true;
@@ -107,7 +109,7 @@ export function settingsText(options: Options): string | undefined {
 const UNITED = new Set(['denyRead', 'denyWrite', 'deniedDomains', 'files', 'envVars']);
 const WHOLE = new Set(['ripgrep', 'tlsTerminate']);
 
-function mergeSandbox(base: Settings, option: Settings): Settings {
+function mergeSandbox(base: Members, option: Members): Members {
   const merged = dropLoosening(base, option);
   for (const [key, value] of Object.entries(option)) {
     if (value === undefined) continue;
@@ -120,9 +122,9 @@ function mergeSandbox(base: Settings, option: Settings): Settings {
 }
 
 /** Removes settings that would disable a restriction set by the option. */
-function dropLoosening(base: Settings, option: Settings): Settings {
+function dropLoosening(base: Members, option: Members): Members {
   const kept = { ...base };
-  const { filesystem, network, credentials } = option as Record<string, Settings | undefined>;
+  const { filesystem, network, credentials } = option as Record<string, Members | undefined>;
   const deniesFiles = Array.isArray(credentials?.files) && credentials.files.length > 0;
   if ((filesystem || deniesFiles) && isRecord(kept.filesystem) && kept.filesystem.disabled === true) {
     const { disabled: _, ...rest } = kept.filesystem;

@@ -1,13 +1,45 @@
 import type { AgentLink } from '../../control/link.ts';
 import type { SpawnedProcess, SpawnRequest } from '../../control/process-link.ts';
-import type { HookEvent, HookInput, HookJSONOutput, McpServerProvenance } from '../../protocol/hook.ts';
+import type { HookEvent, HookInput, McpServerProvenance } from '../../protocol/hook.ts';
+import type { HookJSONOutput } from '../../protocol/hook-output.ts';
 import type { LaunchFlag } from '../../protocol/launch-flag.ts';
+import type { MessageMeta } from '../../protocol/mcp.ts';
 import type { PermissionMode, PermissionResult, PermissionUpdate } from '../../protocol/permission.ts';
-import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
+import type {
+  ExternalServerEntry,
+  HttpServerEntry,
+  SseServerEntry,
+  StdioServerEntry,
+  ToolPolicy,
+} from '../../protocol/server-entry.ts';
+import type { EffortLevel } from '../../protocol/system-message.ts';
 import type { SdkServer, SdkServerEntry } from '../../tool-server/sdk-server.ts';
+import type { SessionStore, SessionStoreFlush } from '../session-store.ts';
+import type { SandboxSettings } from './sandbox-settings.ts';
+import type { SettingSource, Settings } from './settings.ts';
 
 /** An entry of `mcpServers`. */
 export type McpServerConfig = SdkServer | SdkServerEntry | ExternalServerEntry;
+/** An in-process server as it is named to the agent, without its instance. */
+export type McpSdkServerConfig = { type: 'sdk'; name: string; timeout?: number; tools?: ToolPolicy[] };
+/** A server as it is named to the agent. */
+export type McpServerConfigForProcessTransport =
+  | StdioServerEntry
+  | SseServerEntry
+  | HttpServerEntry
+  | McpSdkServerConfig;
+/** A connector of claude.ai, in the status of a conversation. */
+export type McpClaudeAIProxyServerConfig = {
+  type: 'claudeai-proxy';
+  url: string;
+  id: string;
+  timeout?: number;
+};
+/** The configuration of a server in the status of a conversation. */
+export type McpServerStatusConfig = McpServerConfigForProcessTransport | McpClaudeAIProxyServerConfig;
+
+/** The servers of a sub-agent: the name of a known one, or new ones. */
+export type AgentMcpServerSpec = string | Record<string, McpServerConfigForProcessTransport>;
 
 /** A sub-agent that the `Task` tool can start. */
 export type AgentDefinition = {
@@ -16,11 +48,19 @@ export type AgentDefinition = {
   tools?: string[];
   disallowedTools?: string[];
   model?: string;
-  mcpServers?: (string | Record<string, ExternalServerEntry>)[];
+  effort?: EffortLevel | number;
+  mcpServers?: AgentMcpServerSpec[];
   skills?: string[];
+  initialPrompt?: string;
   maxTurns?: number;
+  autoCompactWindow?: number;
+  background?: boolean;
+  omitClaudeMd?: boolean;
+  memory?: 'user' | 'project' | 'local';
   permissionMode?: PermissionMode;
-  [more: string]: unknown;
+  observer?: string;
+  observerMessage?: string;
+  criticalSystemReminder_EXPERIMENTAL?: string;
 };
 
 /** The system prompt: a text, a list of blocks, or a preset. */
@@ -36,17 +76,36 @@ export type SystemPrompt =
       snapshot?: boolean;
     };
 
+/** The model decides how much it thinks. */
+export type ThinkingAdaptive = { type: 'adaptive'; display?: 'summarized' | 'omitted' };
+/** The model thinks within a budget of tokens. */
+export type ThinkingEnabled = {
+  type: 'enabled';
+  budgetTokens?: number;
+  display?: 'summarized' | 'omitted';
+};
+/** The model does not think. */
+export type ThinkingDisabled = { type: 'disabled' };
 /** Controls extended thinking. */
-export type ThinkingConfig =
-  | { type: 'adaptive'; display?: 'summarized' | 'omitted' }
-  | { type: 'enabled'; budgetTokens?: number; display?: 'summarized' | 'omitted' }
-  | { type: 'disabled' };
+export type ThinkingConfig = ThinkingAdaptive | ThinkingEnabled | ThinkingDisabled;
 
 /** A plugin directory. */
 export type SdkPluginConfig = { type: 'local'; path: string; skipMcpDiscovery?: boolean };
 
-/** The content of a settings file. The agent validates it. */
-export type Settings = Record<string, unknown>;
+/** A beta feature of the API. */
+export type SdkBeta = 'context-1m-2025-08-07';
+
+/** The kinds of structured output. */
+export type OutputFormatType = 'json_schema';
+/** What every output format has. */
+export type BaseOutputFormat = { type: OutputFormatType };
+/** Structured output that matches a JSON Schema. */
+export type JsonSchemaOutputFormat = { type: 'json_schema'; schema: Record<string, unknown> };
+/** The format of the result of a turn. */
+export type OutputFormat = JsonSchemaOutputFormat;
+
+/** Options of built-in tools. */
+export type ToolConfig = { askUserQuestion?: { previewFormat?: 'markdown' | 'html' } };
 
 /** The options of the official package. What each does, and the few that are refused: `docs/compatibility.md`. */
 export type OfficialOptions = {
@@ -57,14 +116,14 @@ export type OfficialOptions = {
   agents?: Record<string, AgentDefinition>;
   allowDangerouslySkipPermissions?: boolean;
   allowedTools?: string[];
-  betas?: string[];
+  betas?: (SdkBeta | (string & {}))[];
   canUseTool?: CanUseTool;
   continue?: boolean;
   cwd?: string;
   debug?: boolean;
   debugFile?: string;
   disallowedTools?: string[];
-  effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+  effort?: EffortLevel;
   enableFileCheckpointing?: boolean;
   env?: { [name: string]: string | undefined };
   executable?: 'bun' | 'deno' | 'node';
@@ -76,7 +135,7 @@ export type OfficialOptions = {
   hooks?: Partial<Record<HookEvent, HookCallbackMatcher[]>>;
   includeHookEvents?: boolean;
   includePartialMessages?: boolean;
-  loadTimeoutMs?: never;
+  loadTimeoutMs?: number;
   managedSettings?: Settings;
   maxBudgetUsd?: number;
   maxThinkingTokens?: number;
@@ -85,7 +144,7 @@ export type OfficialOptions = {
   model?: string;
   onElicitation?: OnElicitation;
   onUserDialog?: OnUserDialog;
-  outputFormat?: { type: 'json_schema'; schema: Record<string, unknown> };
+  outputFormat?: OutputFormat;
   pathToClaudeCodeExecutable?: string;
   perTaskStopAffordance?: boolean;
   permissionMode?: PermissionMode;
@@ -100,11 +159,11 @@ export type OfficialOptions = {
   resume?: string;
   resumeDropsTurn?: string;
   resumeSessionAt?: string;
-  sandbox?: Record<string, unknown>;
+  sandbox?: SandboxSettings;
   sessionId?: string;
-  sessionStore?: never;
-  sessionStoreFlush?: never;
-  settingSources?: ('user' | 'project' | 'local')[];
+  sessionStore?: SessionStore;
+  sessionStoreFlush?: SessionStoreFlush;
+  settingSources?: SettingSource[];
   settings?: string | Settings;
   skills?: string[] | 'all';
   spawnClaudeCodeProcess?: (options: SpawnRequest) => SpawnedProcess;
@@ -116,7 +175,7 @@ export type OfficialOptions = {
   thinking?: ThinkingConfig;
   title?: string;
   toolAliases?: Record<string, string>;
-  toolConfig?: { askUserQuestion?: { previewFormat?: 'markdown' | 'html' } };
+  toolConfig?: ToolConfig;
   tools?: string[] | { type: 'preset'; preset: 'claude_code' };
   verbatimPrompts?: boolean;
 };
@@ -218,8 +277,12 @@ export type ElicitationRequest = {
 /** The answer to an elicitation request. */
 export type ElicitationResult = {
   action: 'accept' | 'decline' | 'cancel';
-  content?: Record<string, unknown>;
+  content?: Record<string, ElicitationValue>;
+  _meta?: MessageMeta;
+  [more: string]: unknown;
 };
+/** The value of one field of an elicitation form. */
+export type ElicitationValue = string | number | boolean | string[];
 /** Answers elicitation requests of servers. Without it, every request is declined. */
 export type OnElicitation = (
   request: ElicitationRequest,

@@ -12,8 +12,8 @@ test('lists every server with state, tools and error', () => {
     },
     { name: 'deployment', status: 'failed' as const, error: 'spawn deploy ENOENT' },
     { name: 'late', status: 'pending' as const, config: { command: 'x' } },
-    { name: 'wiki', status: 'pending' as const, config: { command: 'x', start: 'on-demand' } },
-    { name: 'blog', status: 'disabled' as const, config: { command: 'x', start: 'on-demand' } },
+    { name: 'wiki', status: 'pending' as const, config: { command: 'x', start: 'on-demand' as const } },
+    { name: 'blog', status: 'disabled' as const, config: { command: 'x', start: 'on-demand' as const } },
   ];
   expect(text(serverList(servers))).toEqual([
     '  docs        connected  1 tool  d 2',

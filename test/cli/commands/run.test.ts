@@ -9,7 +9,7 @@ import { ServerWatch } from '../../../src/cli/commands/run.ts';
 import { placeOf } from '../../../src/pool/pinning/pin-watch.ts';
 import { openPins } from '../../../src/pool/pinning/pins.ts';
 import type { SDKMessage } from '../../../src/protocol/agent-message.ts';
-import type { McpServerStatus } from '../../../src/sdk/query-methods.ts';
+import type { McpServerStatus } from '../../../src/sdk/control-responses.ts';
 import { lifeline } from '../../support/lifeline.ts';
 import { error, text as say } from '../../support/model-api/model-reply.ts';
 import { openAgentSandbox } from '../support/agent-sandbox.ts';

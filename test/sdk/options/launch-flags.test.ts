@@ -420,7 +420,7 @@ describe('settings', () => {
   ];
 
   test.each(MERGES)('the sandbox, %s', (_, settings, option, merged) => {
-    const base = Object.keys(settings).length > 0 ? { model: 'm', sandbox: settings } : { model: 'm' };
+    const base = Object.keys(settings).length > 0 ? { model: 'm', sandbox: { ...settings } } : { model: 'm' };
     const expected = { model: 'm', sandbox: merged };
     const sandbox = option as Record<string, unknown>;
     const read = (text: string | undefined) => JSON.parse(text ?? '') as unknown;

@@ -56,7 +56,7 @@ test('a prompt of blocks is returned as text', async () => {
   async function* input() {
     const content = [
       { type: 'text' as const, text: 'one ' },
-      { type: 'image' as const, source: {} },
+      { type: 'image' as const, source: { type: 'url' as const, url: 'http://127.0.0.1/' } },
       { type: 'text' as const, text: 'two' },
     ];
     yield { type: 'user' as const, message: { role: 'user' as const, content }, parent_tool_use_id: null };
