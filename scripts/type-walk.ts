@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,6 @@ type OfficialExport = { name: string; kind: ExportKind; isGeneric: boolean };
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const OFFICIAL = join(ROOT, 'interop/node_modules/@anthropic-ai/claude-agent-sdk/sdk.d.ts');
 const OURS = join(ROOT, 'src/entry/index.ts');
-const ZOD = join(ROOT, 'node_modules/zod');
 
 /** Type arguments for exports that have no default for them. */
 const TYPE_ARGUMENTS: Readonly<Record<string, string>> = {
@@ -56,15 +55,30 @@ export function officialExports(): OfficialExport[] {
 export async function walkTypes(): Promise<TypeWalkRow[]> {
   const exports = officialExports();
   const checks = exports.flatMap(checksOf);
+  const failures = await compile([...HEADER, ...checks.map(({ code }) => code), ''].join('\n'), ROOT);
+  const found = checks.map((check, at) => ({ ...check, failure: failures.get(at + HEADER.length + 1) }));
+  return exports.map(({ name, kind }) => rowOf(name, kind, found));
+}
+
+/** The errors of a program that imports `src/entry/index.ts`, compiled with our types or with the official ones. */
+export async function programErrors(program: URL, types: 'ours' | 'official'): Promise<string[]> {
+  const text = readFileSync(program, 'utf8');
+  const specifier = types === 'ours' ? OURS : '@anthropic-ai/claude-agent-sdk';
+  const code = text.replace(/'[^']*src\/entry\/index\.ts'/, JSON.stringify(specifier));
+  const failures = await compile(code, types === 'ours' ? ROOT : join(ROOT, 'interop'));
+  return [...failures].map(([line, failure]) => `line ${line}: ${failure}`);
+}
+
+/** Compiles one file, which resolves packages from `base`; the errors in it by line. */
+async function compile(code: string, base: string): Promise<Map<number, string>> {
   const directory = mkdtempSync(join(tmpdir(), 'type-walk-'));
   try {
     const file = join(directory, 'walk.ts');
-    writeFileSync(file, [...HEADER, ...checks.map(({ code }) => code), ''].join('\n'));
+    symlinkSync(join(base, 'node_modules'), join(directory, 'node_modules'), 'junction');
+    writeFileSync(file, code);
     writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
     writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify(configFor(file)));
-    const failures = failuresByLine(await runCompiler(directory), 'walk.ts');
-    const found = checks.map((check, at) => ({ ...check, failure: failures.get(at + HEADER.length + 1) }));
-    return exports.map(({ name, kind }) => rowOf(name, kind, found));
+    return failuresByLine(await runCompiler(directory), 'walk.ts');
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -80,7 +94,7 @@ type CheckResult = Check & { failure: string | undefined };
 const HEADER = [
   `import type * as Official from ${JSON.stringify(OFFICIAL)};`,
   `import type * as Ours from ${JSON.stringify(OURS)};`,
-  `import type { z } from ${JSON.stringify(ZOD)};`,
+  `import type { z } from 'zod';`,
   'type NotAny<T> = 0 extends 1 & T ? never : true;',
   // Assignability ignores missing optional members, so completeness compares the types with every member required.
   'type Full<T> = T extends (...args: never) => unknown ? T : T extends object ? { [K in keyof T]-?: Full<T[K]> } : T;',

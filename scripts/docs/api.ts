@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseSync } from 'vite';
+import { OFFICIAL_EXPORTS } from '../../src/sdk/official-exports.ts';
 import { ROOT } from '../step.ts';
 
 /** One exported name with its documentation and its declaration. */
@@ -29,7 +30,7 @@ export function apiReference(): string {
 
 let api: { entry: string; exports: ApiExport[] }[] | undefined;
 
-/** The exports of every entry point, in alphabetical order; exports of type `never` are rejected ones and left out. */
+/** The exports of every entry point, in alphabetical order, without the unsupported ones. */
 export function readApi(): { entry: string; exports: ApiExport[] }[] {
   if (api) return api;
   const directory = mkdtempSync(join(tmpdir(), 'toolplane-api-'));
@@ -59,10 +60,14 @@ function exportsOf(path: string): ApiExport[] {
   const names = new Map<string, ApiExport>();
   for (const [name, { from, local }] of module.reexports) names.set(name, resolve(from, local, name));
   for (const [name, declared] of module.declarations) {
-    if (declared.isExported && !declared.code.every((code) => code.endsWith(': never;')))
+    if (declared.isExported && !isUnsupported(name))
       names.set(name, withInherited(declared, module, name, name));
   }
   return [...names.values()].toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
+}
+
+function isUnsupported(name: string): boolean {
+  return Object.entries(OFFICIAL_EXPORTS).some(([known, use]) => known === name && use !== 'offered');
 }
 
 function resolve(path: string, local: string, name: string): ApiExport {

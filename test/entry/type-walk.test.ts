@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { officialExports, type TypeWalkRow, walkTypes } from '../../scripts/type-walk.ts';
+import { officialExports, programErrors, type TypeWalkRow, walkTypes } from '../../scripts/type-walk.ts';
 
 type Comparison = 'toOfficial' | 'fromOfficial' | 'complete';
 const COMPARISONS: readonly Comparison[] = ['toOfficial', 'fromOfficial', 'complete'];
@@ -34,7 +34,7 @@ const EXCEPTIONS: Readonly<Record<string, Partial<Record<Comparison, string>>>> 
   },
   tool: {
     toOfficial:
-      'infers optional arguments as optional members; its calls are compared in type-programs.test.ts',
+      'infers optional arguments as optional members; its calls are compared in fixtures/typical-program.ts',
     fromOfficial: 'accepts more: any schema, and handlers that return any value',
   },
 };
@@ -60,4 +60,9 @@ test.each(officialExports().map(({ name }) => name))('%s has a compatible type',
   const row = rowOf(name);
   const failed = COMPARISONS.filter((comparison) => !row[comparison]);
   expect(failed, row.note).toEqual(COMPARISONS.filter((comparison) => EXCEPTIONS[name]?.[comparison]));
+});
+
+test.each(['ours', 'official'] as const)('a typical program compiles with the types: %s', async (types) => {
+  const program = new URL('fixtures/typical-program.ts', import.meta.url);
+  expect(await programErrors(program, types)).toEqual([]);
 });
