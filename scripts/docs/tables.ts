@@ -9,6 +9,7 @@ import { OFFICIAL_OPTIONS, type OptionRow, OWN_OPTIONS } from '../../src/sdk/opt
 import { Query } from '../../src/sdk/query.ts';
 import { QueryMethods } from '../../src/sdk/query-methods.ts';
 import { knownOutput } from '../example-run.ts';
+import { typeDifferenceLines } from '../type-differences.ts';
 import { AGENT_TABLES } from './agent-tables.ts';
 import { apiReference } from './api.ts';
 import { explainSetUps } from './explain.ts';
@@ -25,6 +26,7 @@ export const GENERATED: Readonly<Record<string, () => string | Promise<string>>>
   exports: exportTable,
   methods: methodTable,
   'wire-exceptions': wireExceptions,
+  'type-differences': () => typeDifferenceLines().join('\n'),
   'host-differences': hostDifferences,
   'not-supported': notSupported,
   requirements: requirementTable,

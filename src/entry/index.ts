@@ -275,7 +275,7 @@ export type {
   Query,
   SpareProcess,
   WarmQuery,
-} from '../sdk/query-type.ts';
+} from '../sdk/query-interface.ts';
 export type {
   ForkSessionOptions,
   ForkSessionResult,

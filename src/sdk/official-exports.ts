@@ -1,7 +1,7 @@
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { Options } from './options/options.ts';
 import type { ResolvedSettings, ResolveSettingsOptions, Settings } from './options/settings.ts';
-import type { SpareProcess } from './query-type.ts';
+import type { SpareProcess } from './query-interface.ts';
 import type {
   ForkSessionOptions,
   ForkSessionResult,

@@ -21,7 +21,7 @@ import type {
 } from './control-responses.ts';
 import type { Conversation } from './conversation/conversation.ts';
 import type { McpServerConfig, SdkPluginConfig } from './options/options.ts';
-import type { FlagSettings } from './query-type.ts';
+import type { FlagSettings } from './query-interface.ts';
 
 /** Control requests to a running agent, one per method; a failure response rejects the promise. */
 export class QueryMethods {

@@ -3,8 +3,8 @@ import type { SDKMessage, SDKUserMessage } from '../protocol/agent-message.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import { Conversation, type SdkDeps } from './conversation/conversation.ts';
 import type { Options } from './options/options.ts';
+import type { Prompt, Query as QueryInterface, WarmQuery } from './query-interface.ts';
 import { QueryMethods } from './query-methods.ts';
-import type { Prompt, Query as QueryInterface, WarmQuery } from './query-type.ts';
 
 /** A conversation: an async iterable of messages with control methods. */
 export class Query extends QueryMethods implements QueryInterface {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Frame } from '../../src/protocol/control-frame.ts';
-import type { Query } from '../../src/sdk/query-type.ts';
+import type { Query } from '../../src/sdk/query-interface.ts';
 import { toolServer } from '../../src/tool-server/sdk-server.ts';
 import { collect } from '../support/collect.ts';
 import { playQuery, turn } from './support/fake-deps.ts';

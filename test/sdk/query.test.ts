@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SDKMessage, SDKUserMessage } from '../../src/protocol/agent-message.ts';
 import { AbortError } from '../../src/protocol/sdk-error.ts';
 import { createQuery, userMessage } from '../../src/sdk/query.ts';
-import type { Query } from '../../src/sdk/query-type.ts';
+import type { Query } from '../../src/sdk/query-interface.ts';
 import { type AgentScript, scriptAgent } from '../../src/sdk/testing/agent-script.ts';
 import { createSdkMcpServer } from '../../src/tool-server/sdk-server.ts';
 import { tool } from '../../src/tool-server/tool.ts';

@@ -11,7 +11,7 @@ import type { Frame } from '../../src/protocol/control-frame.ts';
 import type { PermissionBehavior } from '../../src/protocol/permission.ts';
 import type { Options } from '../../src/sdk/options/options.ts';
 import { createQuery } from '../../src/sdk/query.ts';
-import type { Prompt, Query } from '../../src/sdk/query-type.ts';
+import type { Prompt, Query } from '../../src/sdk/query-interface.ts';
 import { toolServer } from '../../src/tool-server/sdk-server.ts';
 import { fakeDeps } from '../sdk/support/fake-deps.ts';
 

@@ -6,7 +6,7 @@ import type { Environment } from '../../../src/sdk/options/launch-flags.ts';
 import { splitServers } from '../../../src/sdk/options/mcp-servers.ts';
 import type { McpServerConfig, Options } from '../../../src/sdk/options/options.ts';
 import { createQuery } from '../../../src/sdk/query.ts';
-import type { Prompt, Query } from '../../../src/sdk/query-type.ts';
+import type { Prompt, Query } from '../../../src/sdk/query-interface.ts';
 import { type AgentScript, scriptAgent } from '../../../src/sdk/testing/agent-script.ts';
 import type { SdkServerEntry } from '../../../src/tool-server/sdk-server.ts';
 import { collect } from '../../support/collect.ts';
