@@ -8,25 +8,10 @@ import { ROOT } from './step.ts';
 /** Modules with their own output file: the package exports, the command, and worker threads, which are started by path. */
 const ENTRIES = ['src/entry/{index,host,testing}.ts', 'src/cli/main.ts', 'src/**/*-worker.ts'];
 
-/**
- * Packages that the sources load with `createRequire`, so that the first use can stay synchronous. Each becomes a
- * CommonJS file, because a chunk of an ES module can be loaded lazily only by `import()`.
- */
-const REQUIRED_PACKAGES: Readonly<Record<string, string>> = {
-  ajv: 'ajv',
-  'ajv/dist/2020.js': 'ajv-2020',
-  'ajv-formats': 'ajv-formats',
-  re2js: 're2js',
-  'zod-to-json-schema': 'zod-to-json-schema',
-};
-
 /** Bundles the entries into `directory`; returns the names of the packages whose code is included. */
 export async function bundle(directory: string, entries: readonly string[] = ENTRIES): Promise<string[]> {
   const groups = entries === ENTRIES ? chunkGroups() : [];
-  const chunks = [
-    ...(await bundleModules(directory, globSync(entries, { cwd: ROOT }), groups)),
-    ...(await bundleRequiredPackages(directory)),
-  ];
+  const chunks = await bundleModules(directory, globSync(entries, { cwd: ROOT }), groups);
   copyDataFiles(directory);
   return [...new Set(chunks.flatMap(({ moduleIds }) => moduleIds.flatMap(packageOf)))].sort();
 }
@@ -43,10 +28,9 @@ async function bundleModules(
     platform: 'node',
     // Required by the chunk groups; a test compares the exported names.
     preserveEntrySignatures: 'allow-extension',
-    external: isInstalled,
     transform: { target: 'es2023' },
     treeshake: { moduleSideEffects: [{ test: /\/require-node\.ts$/, sideEffects: true }] },
-    plugins: [moduleUrls(), minifyPackages()],
+    plugins: [dependencies(), moduleUrls(), minifyPackages()],
   });
   const { output } = await build.write({
     dir: directory,
@@ -55,27 +39,6 @@ async function bundleModules(
     chunkFileNames: 'chunks/[name]-[hash].js',
     comments: COMMENTS,
     codeSplitting: { groups },
-  });
-  return output.filter((file) => file.type === 'chunk');
-}
-
-async function bundleRequiredPackages(directory: string): Promise<OutputChunk[]> {
-  await using build = await rolldown({
-    cwd: ROOT,
-    input: Object.fromEntries(
-      Object.entries(REQUIRED_PACKAGES).map(([specifier, name]) => [name, specifier]),
-    ),
-    platform: 'node',
-    external: isInstalled,
-    plugins: [minifyPackages()],
-  });
-  const { output } = await build.write({
-    dir: `${directory}/required`,
-    format: 'cjs',
-    exports: 'named',
-    entryFileNames: '[name].cjs',
-    chunkFileNames: '[name]-[hash].cjs',
-    comments: COMMENTS,
   });
   return output.filter((file) => file.type === 'chunk');
 }
@@ -90,16 +53,32 @@ function copyDataFiles(directory: string): void {
 
 const COMMENTS = { legal: true, annotation: false, jsdoc: false };
 
-/** Dependencies are not bundled: users share their types and identity. */
-function isInstalled(id: string): boolean {
-  return id.startsWith('node:') || INSTALLED.some((name) => id === name || id.startsWith(`${name}/`));
+/**
+ * Dependencies are not bundled, because users share their types, except what the sources `require`: these modules are
+ * included with all their imports and evaluated at the first use, so that they need not be found at run time.
+ */
+function dependencies(): Plugin {
+  const required = new Set<string>();
+  return {
+    name: 'dependencies',
+    async resolveId(specifier, importer, { kind }) {
+      if (kind === 'require-call' || (importer !== undefined && required.has(importer))) {
+        const resolved = await this.resolve(specifier, importer, { kind, skipSelf: true });
+        if (resolved && !resolved.external) required.add(resolved.id);
+        return resolved;
+      }
+      const isInstalled = INSTALLED.some((name) => specifier === name || specifier.startsWith(`${name}/`));
+      return isInstalled ? { id: specifier, external: true } : null;
+    },
+  };
 }
 
 const INSTALLED = Object.keys(JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')).dependencies);
 
 /**
  * Sets `import.meta.url` of each module to the URL without bundling, `dist/<path in src>.js`, so that relative paths to
- * data files, workers and the command are the same in the sources and in the bundle.
+ * data files, workers and the command are the same in the sources and in the bundle. Bundlers that process the package
+ * again may leave `import.meta.url` undefined, and would take a literal `new URL('…', import.meta.url)` for an asset.
  */
 function moduleUrls(): Plugin {
   return {
@@ -108,8 +87,9 @@ function moduleUrls(): Plugin {
       filter: { id: /\/src\/.*\.ts$/, code: /import\.meta\.url/ },
       handler(source, id) {
         const path = outputPath(relative(ROOT, id).split(sep).join('/'));
-        const code = source.includes('createRequire(') ? withRequiredPaths(source, path) : source;
-        return code.replaceAll('import.meta.url', `new URL('${DIST}${path}', import.meta.url).href`);
+        // Evaluated at the first use, as in the sources, but found by every bundler: the package may be bundled again.
+        const code = source.replaceAll('createRequire(import.meta.url)(', 'require(');
+        return code.replaceAll('import.meta.url', `new URL('${DIST}${path}', String(import.meta.url)).href`);
       },
     },
     renderChunk(code, { fileName }) {
@@ -139,14 +119,6 @@ function minifyPackages(): Plugin {
 
 /** Placeholder for the root of the bundle until the chunk of a module is known. */
 const DIST = 'toolplane-dist:';
-
-/** Replaces the names of required packages by the paths of their files, relative to the module. */
-function withRequiredPaths(source: string, path: string): string {
-  return source.replaceAll(/(?<=[^\w.]')[\w./-]+(?=')/g, (specifier) => {
-    const name = REQUIRED_PACKAGES[specifier];
-    return name === undefined ? specifier : posix.relative(posix.dirname(path), `required/${name}.cjs`);
-  });
-}
 
 function outputPath(source: string): string {
   return source.replace(/^src\//, '').replace(/\.ts$/, '.js');

@@ -24,6 +24,12 @@ export function chunkGroups(): CodeSplittingGroup[] {
     { name: 'boot', test: /\/src\/(?:entry\/version|cli\/output\/output-errors)\.ts$/, priority: 3 },
     // The package exports load this chunk before all others.
     { name: 'require-node', test: /\/src\/entry\/require-node\.ts$/, priority: 2 },
+    // Packages that the sources `require`, apart from the project's own code, which is not minified.
+    ...['zod', 're2js', 'opentelemetry'].map((name) => ({
+      name,
+      test: new RegExp(`/node_modules/(?:@${name}|${name}(?:-to-json-schema)?)/`),
+      priority: 2,
+    })),
     {
       debugName: 'start',
       name(id, context) {

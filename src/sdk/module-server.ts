@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { StdioServerEntry } from '../protocol/server-entry.ts';
@@ -15,7 +16,7 @@ export function moduleServer(
   return {
     type: 'stdio',
     command: process.execPath,
-    args: [...SOURCES, cliPath(), 'serve', path, ...name],
+    args: [...cliArgs(), 'serve', path, ...name],
     ...(options.env && { env: options.env }),
     ...(options.timeout !== undefined && { timeout: options.timeout }),
   };
@@ -33,10 +34,24 @@ function modulePath(url: URL | string): string {
   return fileURLToPath(text);
 }
 
-/** The command beside this file, with the same extension: TypeScript sources run the sources, the package runs the package. */
-const ENDING = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
-const SOURCES: readonly string[] = ENDING === '.ts' ? ['--conditions=toolplane-source'] : [];
+/** Runs the command of this package: from sources as TypeScript, in the package as JavaScript. */
+function cliArgs(): string[] {
+  const file = cliFile();
+  if (file === undefined) {
+    throw new SdkError(
+      'bad-server',
+      'moduleServer: the command of toolplane is not beside its code, which a bundler has copied; exclude the package from the bundle, or run "toolplane serve" as a stdio server',
+    );
+  }
+  return file.endsWith('.ts') ? ['--conditions=toolplane-source', file] : [file];
+}
 
-function cliPath(): string {
-  return fileURLToPath(new URL(`../cli/main${ENDING}`, import.meta.url));
+function cliFile(): string | undefined {
+  try {
+    const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+    const file = fileURLToPath(new URL(`../cli/main${ending}`, import.meta.url));
+    return existsSync(file) ? file : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import type { Ajv, ValidateFunction } from 'ajv';
 import { isRecord } from '../base/json-value.ts';
 import type { JsonSchema } from '../protocol/mcp.ts';
@@ -104,29 +103,36 @@ function objectRoot(schema: JsonSchema): JsonSchema {
 /** A plain JSON Schema. It is compiled at the first call, so that an invalid one affects only that call. */
 export function compileJsonSchema(json: JsonSchema): CompiledSchema {
   const hasDefaults = JSON.stringify(json).includes('"default"');
-  let validate: ValidateFunction | { fault: string } | undefined;
+  let compiled: Validator | undefined;
+  const check = (value: unknown, validate: Validator): Checked => {
+    if ('fault' in validate)
+      return { ok: false, message: `the tool's own schema is invalid: ${validate.fault}` };
+    const candidate = hasDefaults ? structuredClone(value) : value;
+    if (validate(candidate)) return { ok: true, value: candidate };
+    const lines = (validate.errors ?? []).map(
+      (error) => `${error.instancePath === '' ? 'arguments' : error.instancePath.slice(1)} ${error.message}`,
+    );
+    return { ok: false, message: lines.join('; ') };
+  };
   return {
     json,
     check(value) {
-      validate ??= compile(json);
-      if ('fault' in validate)
-        return { ok: false, message: `the tool's own schema is invalid: ${validate.fault}` };
-      const candidate = hasDefaults ? structuredClone(value) : value;
-      if (validate(candidate)) return { ok: true, value: candidate };
-      const lines = (validate.errors ?? []).map(
-        (error) =>
-          `${error.instancePath === '' ? 'arguments' : error.instancePath.slice(1)} ${error.message}`,
-      );
-      return { ok: false, message: lines.join('; ') };
+      if (compiled) return check(value, compiled);
+      return compile(json).then((validate) => {
+        compiled ??= validate;
+        return check(value, compiled);
+      });
     },
   };
 }
 
-function compile(json: JsonSchema): ValidateFunction | { fault: string } {
+type Validator = ValidateFunction | { fault: string };
+
+async function compile(json: JsonSchema): Promise<Validator> {
   try {
     // ajv rejects a `$schema` other than that of its own dialect.
     const { $schema, ...schema } = json;
-    const engine = dialect($schema);
+    const engine = await dialect(/draft-0[4-7]/.test(String($schema)) ? 'draft-07' : '2020-12');
     const validate = engine.compile(schema);
     engine.removeSchema(schema);
     return validate;
@@ -135,16 +141,25 @@ function compile(json: JsonSchema): ValidateFunction | { fault: string } {
   }
 }
 
+type Dialect = '2020-12' | 'draft-07';
+
 /** Engines hold no schema after compiling, so one of each serves the whole process. */
-const dialects = new Map<string, Ajv>();
+const dialects = new Map<Dialect, Promise<Ajv>>();
 
 /** MCP's default dialect is 2020-12; draft 7 and older where `$schema` says so. */
-function dialect(named: unknown): Ajv {
-  const name = /draft-0[4-7]/.test(String(named)) ? 'ajv' : 'ajv/dist/2020.js';
-  const known = dialects.get(name);
-  if (known) return known;
-  const require = createRequire(import.meta.url);
-  const { default: Engine } = require(name) as { default: typeof Ajv };
+function dialect(name: Dialect): Promise<Ajv> {
+  const known = dialects.get(name) ?? createEngine(name);
+  dialects.set(name, known);
+  return known;
+}
+
+async function createEngine(name: Dialect): Promise<Ajv> {
+  const [Engine, { default: addFormats }] = await Promise.all([
+    name === 'draft-07'
+      ? import('ajv').then(({ Ajv }) => Ajv)
+      : import('ajv/dist/2020.js').then(({ Ajv2020 }) => Ajv2020),
+    import('ajv-formats'),
+  ]);
   const engine = new Engine({
     useDefaults: true,
     allErrors: true,
@@ -152,8 +167,6 @@ function dialect(named: unknown): Ajv {
     addUsedSchema: false,
     logger: false,
   });
-  const { default: addFormats } = require('ajv-formats') as { default: (ajv: Ajv) => void };
-  addFormats(engine);
-  dialects.set(name, engine);
+  addFormats.default(engine);
   return engine;
 }

@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import type * as Zod from 'zod';
 import { isRecord } from '../base/json-value.ts';
 import type { JsonSchema } from '../protocol/mcp.ts';
@@ -14,7 +13,7 @@ export function isZodShape(value: unknown): value is RawShape {
 export function compileZodShape(shape: RawShape, direction: 'input' | 'output'): CompiledSchema {
   const fields = Object.values(shape) as object[];
   if (fields.every((field) => '_zod' in field))
-    return compileZod(loadZod().object(shape as Zod.ZodRawShape), direction);
+    return compileZod(objectOf(shape as Zod.ZodRawShape), direction);
   if (fields.some((field) => '_zod' in field)) throw new Error('the shape mixes zod 3 and zod 4 schemas');
   return compileV3(shape);
 }
@@ -34,33 +33,39 @@ export function compileZod(schema: Zod.core.$ZodType, io: 'input' | 'output'): C
   };
 }
 
-function toChecked(parsed: Zod.ZodSafeParseResult<unknown>): Checked {
+type Parsed = { success: true; data: unknown } | { success: false; error: { message: string } };
+
+function toChecked(parsed: Parsed): Checked {
   return parsed.success ? { ok: true, value: parsed.data } : { ok: false, message: parsed.error.message };
 }
 
-/** Loads zod at the first zod schema, as the same module instance that the tool's author imported. */
-function loadZod(): typeof Zod {
-  zod ??= createRequire(import.meta.url)(fileURLToPath(import.meta.resolve('zod'))) as typeof Zod;
-  return zod;
+function objectOf(shape: Zod.core.$ZodShape): Zod.core.$ZodType {
+  const { $ZodObjectJIT } = loadZod();
+  return new $ZodObjectJIT({ type: 'object', shape });
 }
 
-let zod: typeof Zod | undefined;
+/** Schemas of zod 4 are interchangeable between copies of zod, which share their configuration and registry. */
+function loadZod(): typeof import('./zod-core.ts') {
+  if (zod) return zod;
+  const loaded: typeof import('./zod-core.ts') = createRequire(import.meta.url)('./zod-core.ts');
+  // The texts of error messages are set by the main module of zod, which may be absent or another copy.
+  if (!loaded.config().localeError) loaded.config(loaded.en());
+  zod = loaded;
+  return loaded;
+}
 
-/** Compiles a zod 3 shape; zod 3 is loaded only here. */
+let zod: typeof import('./zod-core.ts') | undefined;
+
+/** Compiles a zod 3 shape; zod 3 is evaluated only here. */
 function compileV3(shape: RawShape): CompiledSchema {
-  const require = createRequire(import.meta.url);
-  const z3: typeof import('zod/v3') = require('zod/v3');
-  const { zodToJsonSchema }: typeof import('zod-to-json-schema') = require('zod-to-json-schema');
-  const schema = z3.object(shape as unknown as import('zod/v3').ZodRawShape);
+  const { object, zodToJsonSchema }: typeof import('./zod3-core.ts') = createRequire(import.meta.url)(
+    './zod3-core.ts',
+  );
+  const schema = object(shape as unknown as import('zod/v3').ZodRawShape);
   const toJson = zodToJsonSchema as (schema: unknown, options: object) => Record<string, unknown>;
   return {
     json: toJson(schema, { strictUnions: true, pipeStrategy: 'input' }),
-    check: (value) =>
-      schema
-        .safeParseAsync(value)
-        .then((parsed) =>
-          parsed.success ? { ok: true, value: parsed.data } : { ok: false, message: parsed.error.message },
-        ),
+    check: (value) => schema.safeParseAsync(value).then(toChecked),
   };
 }
 

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { BuiltInContext } from '../built-in.ts';
 import { isUsuallySkipped, type SearchRoot, walk } from './find-files.ts';
 import { parseGlob } from './glob-pattern.ts';
-import type { GrepJob, GrepReport } from './grep-worker.ts';
+import { type GrepJob, type GrepReport, grepEach } from './grep-files.ts';
 
 export type GrepHit = Extract<GrepReport, { kind: 'hit' }>;
 
@@ -14,32 +16,75 @@ export type GrepEnd = {
   readonly timedOut: boolean;
 };
 
-/** Searches in a worker thread, which does not block other work and can be terminated at any time. */
-export async function runGrep(job: GrepJob, limitMs: number, signal: AbortSignal): Promise<GrepEnd> {
+/**
+ * Searches in a worker thread, which does not block other work and can be terminated at any time. If a bundler has left
+ * the file of the worker out, the search runs in this thread and pauses after every file.
+ */
+export async function runGrep(
+  job: GrepJob,
+  limitMs: number,
+  signal: AbortSignal,
+  worker: URL | null = workerFile(),
+): Promise<GrepEnd> {
   const timedOut = AbortSignal.timeout(limitMs);
   const cutOff = AbortSignal.any([signal, timedOut]);
   cutOff.throwIfAborted();
   const hits: GrepHit[] = [];
   const end = Promise.withResolvers<GrepEnd>();
-  const worker = new Worker(siblingModule(import.meta.url, 'grep-worker'), {
-    workerData: job,
-    env: {},
-    execArgv: [],
-  });
-  worker.on('message', (report: GrepReport) => {
-    if (report.kind === 'hit') hits.push(report);
-    else end.resolve({ hits, tooLarge: report.tooLarge, timedOut: false });
-  });
-  worker.on('error', end.reject);
-  worker.on('exit', () => end.reject(new Error('The search worker exited without a result')));
   const cut = () =>
     signal.aborted ? end.reject(signal.reason) : end.resolve({ hits, tooLarge: 0, timedOut: true });
   cutOff.addEventListener('abort', cut, { once: true });
+  const receive = (report: GrepReport) => {
+    if (report.kind === 'hit') hits.push(report);
+    else end.resolve({ hits, tooLarge: report.tooLarge, timedOut: false });
+  };
+  const stop = worker ? grepInWorker(worker, job, receive, end.reject) : grepHere(job, receive, end.reject);
   try {
     return await end.promise;
   } finally {
     cutOff.removeEventListener('abort', cut);
-    await worker.terminate();
+    await stop();
+  }
+}
+
+type Receive = (report: GrepReport) => void;
+
+function grepInWorker(
+  file: URL,
+  job: GrepJob,
+  receive: Receive,
+  fail: (reason: unknown) => void,
+): () => Promise<unknown> {
+  const worker = new Worker(file, { workerData: job, env: {}, execArgv: [] });
+  worker.on('message', receive);
+  worker.on('error', fail);
+  worker.on('exit', () => fail(new Error('The search worker exited without a result')));
+  return () => worker.terminate();
+}
+
+function grepHere(job: GrepJob, receive: Receive, fail: (reason: unknown) => void): () => Promise<unknown> {
+  let isStopped = false;
+  const search = async () => {
+    for (const report of grepEach(job)) {
+      if (isStopped) return;
+      if (report) receive(report);
+      await setImmediate();
+    }
+  };
+  const over = search().catch(fail);
+  return () => {
+    isStopped = true;
+    return over;
+  };
+}
+
+/** The file of the worker; null if it is not beside this module, as in a bundle of the package in one file. */
+function workerFile(): URL | null {
+  try {
+    const file = siblingModule(import.meta.url, 'grep-worker');
+    return existsSync(file) ? file : null;
+  } catch {
+    return null;
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { GREP } from '../../../../src/agent/builtins/search/grep.ts';
-import type { GrepJob } from '../../../../src/agent/builtins/search/grep-worker.ts';
+import type { GrepJob } from '../../../../src/agent/builtins/search/grep-files.ts';
 import { runGrep, siblingModule } from '../../../../src/agent/builtins/search/run-grep.ts';
 import { directoryWith, failed, worldIn } from '../built-in-world.ts';
 
@@ -64,6 +64,23 @@ describe('run grep', () => {
     const files = ['a', 'b', 'c'].map((name) => `${cwd}/${name}`);
     const { hits } = await runGrep(job(files, { enough: { of: 'files', count: 2 } }), 20_000, signal);
     expect(hits.map(({ path }) => path)).toEqual(files.slice(0, 2));
+  });
+
+  test('without the file of the worker the same search runs in this thread', async () => {
+    const cwd = directoryWith({ a: 'aa', b: 'b', large: 'a'.repeat(101), c: 'xa' });
+    const { signal } = new AbortController();
+    const here = job(
+      ['a', 'b', 'large', 'c', 'gone'].map((name) => `${cwd}/${name}`),
+      { largestFile: 100 },
+    );
+    const inThread = await runGrep(here, 20_000, signal, null);
+    expect(inThread).toMatchObject({ hits: [{ path: `${cwd}/a` }, { path: `${cwd}/c` }], tooLarge: 1 });
+    expect(inThread).toEqual(await runGrep(here, 20_000, signal));
+    await expect(runGrep(job([], { source: '(' }), 20_000, signal, null)).rejects.toThrow('missing');
+    const abort = new AbortController();
+    const running = runGrep(here, 20_000, abort.signal, null);
+    abort.abort();
+    await expect(running).rejects.toThrow('aborted');
   });
 
   test.each([
