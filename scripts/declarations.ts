@@ -2,7 +2,7 @@ import { globSync, readFileSync, rmSync } from 'node:fs';
 import { posix } from 'node:path';
 
 /** The declarations of the package exports. */
-const ENTRIES = ['entry/index.d.ts', 'entry/host.d.ts', 'entry/testing.d.ts'];
+const ENTRIES = ['entry/index.d.ts', 'entry/host.d.ts', 'entry/testing.d.ts', 'entry/sdk-tools.d.ts'];
 
 /** Deletes the declarations below `directory` that no exported declaration needs. */
 export function pruneDeclarations(directory: string): void {

@@ -6,10 +6,12 @@ import { ROOT, step } from './step.ts';
  * npm writes to stderr, because the callers print JSON on stdout.
  */
 export function installPeers(): boolean {
-  const { dependencies } = JSON.parse(readFileSync(`${ROOT}interop/package.json`, 'utf8')) as {
-    dependencies: Record<string, string>;
-  };
-  const isThere = Object.entries(dependencies).every(([name, version]) => {
+  const { dependencies, devDependencies } = JSON.parse(
+    readFileSync(`${ROOT}interop/package.json`, 'utf8'),
+  ) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
+  const isThere = Object.entries({ ...dependencies, ...devDependencies }).every(([name, pinned]) => {
+    // `npm:zod@3.25.76` is an alias.
+    const version = pinned.slice(pinned.lastIndexOf('@') + 1);
     const manifest = `${ROOT}interop/node_modules/${name}/package.json`;
     return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).version === version;
   });
