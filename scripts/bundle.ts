@@ -1,5 +1,5 @@
-import { copyFileSync, globSync, mkdirSync, readFileSync } from 'node:fs';
-import { dirname, posix, relative, sep } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, dirname, posix, relative, sep } from 'node:path';
 import { type CodeSplittingGroup, type OutputChunk, type Plugin, rolldown } from 'rolldown';
 import { minify } from 'rolldown/utils';
 import { chunkGroups } from './chunk-groups.ts';
@@ -12,7 +12,6 @@ const ENTRIES = ['src/entry/{index,host,testing}.ts', 'src/cli/main.ts', 'src/**
 export async function bundle(directory: string, entries: readonly string[] = ENTRIES): Promise<string[]> {
   const groups = entries === ENTRIES ? chunkGroups() : [];
   const chunks = await bundleModules(directory, globSync(entries, { cwd: ROOT }), groups);
-  copyDataFiles(directory);
   return [...new Set(chunks.flatMap(({ moduleIds }) => moduleIds.flatMap(packageOf)))].sort();
 }
 
@@ -30,7 +29,7 @@ async function bundleModules(
     preserveEntrySignatures: 'allow-extension',
     transform: { target: 'es2023' },
     treeshake: { moduleSideEffects: [{ test: /\/require-node\.ts$/, sideEffects: true }] },
-    plugins: [dependencies(), moduleUrls(), minifyPackages()],
+    plugins: [dependencies(), dataFiles(), moduleUrls(), minifyPackages()],
   });
   const { output } = await build.write({
     dir: directory,
@@ -41,14 +40,6 @@ async function bundleModules(
     codeSplitting: { groups },
   });
   return output.filter((file) => file.type === 'chunk');
-}
-
-/** Copies files of `src/` that modules read by a relative path. */
-function copyDataFiles(directory: string): void {
-  for (const file of globSync('**/*.*', { cwd: `${ROOT}src`, exclude: ['**/*.ts'] })) {
-    mkdirSync(dirname(`${directory}/${file}`), { recursive: true });
-    copyFileSync(`${ROOT}src/${file}`, `${directory}/${file}`);
-  }
 }
 
 const COMMENTS = { legal: true, annotation: false, jsdoc: false };
@@ -75,9 +66,25 @@ function dependencies(): Plugin {
 
 const INSTALLED = Object.keys(JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')).dependencies);
 
+/** Turns the reading of a data file into a lazy import of its text, so that the package needs no file beside its code. */
+function dataFiles(): Plugin {
+  const reading = /readFile\(new URL\(`\.\/data\/\$\{(\w+)\}`, import\.meta\.url\), 'utf8'\)/g;
+  return {
+    name: 'data-files',
+    transform: {
+      filter: { id: /\/src\/.*\.ts$/, code: reading },
+      handler(source, id) {
+        const files = globSync('data/*', { cwd: dirname(id) }).sort();
+        const loads = files.map((file) => `'${basename(file)}': () => import('./${file}')`);
+        return source.replaceAll(reading, `({ ${loads.join(', ')} })[$1]().then((text) => text.default)`);
+      },
+    },
+  };
+}
+
 /**
  * Sets `import.meta.url` of each module to the URL without bundling, `dist/<path in src>.js`, so that relative paths to
- * data files, workers and the command are the same in the sources and in the bundle. Bundlers that process the package
+ * workers and the command are the same in the sources and in the bundle. Bundlers that process the package
  * again may leave `import.meta.url` undefined, and would take a literal `new URL('…', import.meta.url)` for an asset.
  */
 function moduleUrls(): Plugin {

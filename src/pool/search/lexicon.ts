@@ -14,7 +14,7 @@ export function loadLexicon(): Promise<Lexicon> {
   return loading;
 }
 
-/** Reads the files beside this one; without them, words only mean themselves. */
+/** Reads the files beside this one. */
 async function load(): Promise<Lexicon> {
   const concepts = noConcepts();
   const dictionary: Lexicon['dictionary'] = { words: new Map(), stopWords: new Map() };
@@ -28,20 +28,13 @@ async function load(): Promise<Lexicon> {
 }
 
 async function forEachLine(name: string, add: (line: string) => void): Promise<void> {
-  const lines = (await read(name)).split('\n');
+  // The build replaces this call by an import of the text; see scripts/bundle.ts.
+  const text = await readFile(new URL(`./data/${name}`, import.meta.url), 'utf8');
+  const lines = text.split('\n');
   for (const [at, line] of lines.entries()) {
     if (line !== '' && !line.startsWith('#')) add(line);
     // Yields to other work.
     if (at % 100 === 99) await setImmediate();
-  }
-}
-
-/** Returns an empty text without the file: a bundle of the package may lack the data. */
-async function read(name: string): Promise<string> {
-  try {
-    return await readFile(new URL(`./data/${name}`, import.meta.url), 'utf8');
-  } catch {
-    return '';
   }
 }
 
