@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, posix, relative, sep } from 'node:path';
 import { type CodeSplittingGroup, type OutputChunk, type Plugin, rolldown } from 'rolldown';
 import { minify } from 'rolldown/utils';
+import { ZodFirstPartyTypeKind } from 'zod/v3';
 import { chunkGroups } from './chunk-groups.ts';
 import { ROOT } from './step.ts';
 
@@ -28,6 +29,8 @@ async function bundleModules(
     // Required by the chunk groups; a test compares the exported names.
     preserveEntrySignatures: 'allow-extension',
     transform: { target: 'es2023' },
+    // Required modules are compiled at their first use, not when the package is imported.
+    optimization: { pifeForModuleWrappers: false },
     treeshake: { moduleSideEffects: [{ test: /\/require-node\.ts$/, sideEffects: true }] },
     plugins: [dependencies(), dataFiles(), moduleUrls(), minifyPackages()],
   });
@@ -53,6 +56,7 @@ function dependencies(): Plugin {
   return {
     name: 'dependencies',
     async resolveId(specifier, importer, { kind }) {
+      if (specifier === ZOD_3 && importer?.includes('/zod-to-json-schema/')) return ZOD_3_KINDS;
       if (kind === 'require-call' || (importer !== undefined && required.has(importer))) {
         const resolved = await this.resolve(specifier, importer, { kind, skipSelf: true });
         if (resolved && !resolved.external) required.add(resolved.id);
@@ -61,8 +65,16 @@ function dependencies(): Plugin {
       const isInstalled = INSTALLED.some((name) => specifier === name || specifier.startsWith(`${name}/`));
       return isInstalled ? { id: specifier, external: true } : null;
     },
+    load(id) {
+      if (id !== ZOD_3_KINDS) return null;
+      return `export const ZodFirstPartyTypeKind = ${JSON.stringify(ZodFirstPartyTypeKind)};`;
+    },
   };
 }
+
+/** `zod-to-json-schema` needs nothing of zod 3 but the names of its kinds of schemas. */
+const ZOD_3 = 'zod/v3';
+const ZOD_3_KINDS = '\0zod-3-kinds.js';
 
 const INSTALLED = Object.keys(JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')).dependencies);
 
@@ -112,8 +124,7 @@ function minifyPackages(): Plugin {
     name: 'minify-packages',
     async generateBundle({ format }, files) {
       for (const chunk of Object.values(files)) {
-        if (chunk.type === 'asset' || chunk.moduleIds.flatMap(packageOf).length < chunk.moduleIds.length)
-          continue;
+        if (chunk.type === 'asset' || chunk.moduleIds.some(isOwnModule)) continue;
         const { code } = await minify(chunk.fileName, chunk.code, {
           module: format === 'es',
           mangle: { keepNames: { class: true, function: false } },
@@ -129,6 +140,10 @@ const DIST = 'toolplane-dist:';
 
 function outputPath(source: string): string {
   return source.replace(/^src\//, '').replace(/\.ts$/, '.js');
+}
+
+function isOwnModule(moduleId: string): boolean {
+  return !moduleId.startsWith('\0') && packageOf(moduleId).length === 0;
 }
 
 /** The package of a bundled module, named as in its path below `node_modules`. */

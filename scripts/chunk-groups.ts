@@ -25,11 +25,12 @@ export function chunkGroups(): CodeSplittingGroup[] {
     // The package exports load this chunk before all others.
     { name: 'require-node', test: /\/src\/entry\/require-node\.ts$/, priority: 2 },
     // Packages that the sources `require`, apart from the project's own code, which is not minified.
-    ...['zod', 're2js', 'opentelemetry'].map((name) => ({
-      name,
-      test: new RegExp(`/node_modules/(?:@${name}|${name}(?:-to-json-schema)?)/`),
+    { name: 're2js', test: /\/node_modules\/re2js\//, priority: 2 },
+    {
+      name: 'required',
+      test: /\/node_modules\/(?:zod|zod-to-json-schema|@opentelemetry)\/|zod-3-kinds/,
       priority: 2,
-    })),
+    },
     {
       debugName: 'start',
       name(id, context) {

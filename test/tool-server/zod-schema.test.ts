@@ -35,6 +35,27 @@ describe('zod shape', () => {
     );
   });
 
+  test.each<[string, Record<string, unknown>]>([
+    ['valid', { s: 'a', n: 1, o: undefined, extra: 1 }],
+    ['absent optional and default', { s: 'a', n: 1 }],
+    ['two issues, one nested', { s: 1, n: 1, list: ['a', 2] }],
+    ['a missing field', {}],
+    ['a refusal of a refinement', { s: 'bad', n: 1 }],
+  ])('zod 3 arguments are checked as by z.object() of zod 3: %s', async (_name, value) => {
+    const shape = {
+      s: z3.string().refine(async (it) => it !== 'bad', 'not that'),
+      n: z3.number().transform((it) => it + 1),
+      o: z3.string().optional(),
+      d: z3.string().default('x'),
+      list: z3.array(z3.string()).optional(),
+    };
+    const expected = await z3.object(shape).safeParseAsync(value);
+    const checked = await compileZodShape(shape as unknown as RawShape, 'input').check(value);
+    expect(checked).toStrictEqual(
+      expected.success ? { ok: true, value: expected.data } : { ok: false, message: expected.error.message },
+    );
+  });
+
   test('unknown keys are stripped, nested ones too; values are coerced and transformed', async () => {
     const shape = { a: z.object({ b: z.coerce.number() }), t: z.string().transform((it) => it.length) };
     expect(
