@@ -8,7 +8,7 @@ export const SDK_ERRORS = {
   },
   'unsupported-option': {
     meaning: 'An option of the official package that Toolplane does not support.',
-    remedy: 'Remove it; `docs/compatibility.md` lists the alternatives.',
+    remedy: 'Remove the option; `docs/compatibility.md` lists the alternatives.',
   },
   'unsupported-method': {
     meaning: 'A function of the official package that Toolplane does not support.',
@@ -62,7 +62,7 @@ export const SDK_ERRORS = {
   },
   'line-too-long': {
     meaning: 'The agent sent a line longer than `maxLineLength`.',
-    remedy: 'Raise `maxLineLength`, or return less from the tool that produced it.',
+    remedy: 'Raise `maxLineLength`, or return less data from the tool that produced the line.',
   },
   unsendable: {
     meaning: 'A value cannot be serialized as JSON (a cycle, a BigInt).',

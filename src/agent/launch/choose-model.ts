@@ -113,7 +113,11 @@ function fileModel(path: string): Model {
   return scriptedModel(async (_, n) => {
     replies ??= readReplies(path);
     const reply = (await replies)[n - 1];
-    return reply ?? { error: new ModelError('bad-request', `${path} has no reply for request ${n}`) };
+    return (
+      reply ?? {
+        error: new ModelError('bad-request', `${path} has no reply for request ${n}; add one to the file`),
+      }
+    );
   });
 }
 

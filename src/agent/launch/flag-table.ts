@@ -152,7 +152,7 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   ),
   effort: unused(oneOf('low', 'medium', 'high', 'xhigh', 'max'), 'effort is not sent to the model', 'effort'),
   'max-turns': used(count(1), 'maxTurns'),
-  'max-budget-usd': refused(number, 'prices of models are not known; use --max-turns', 'maxBudgetUsd'),
+  'max-budget-usd': refused(number, 'model prices are unknown; use --max-turns', 'maxBudgetUsd'),
   'task-budget': unused(number, 'budgets are not sent to the model', 'taskBudget'),
   'json-schema': refused(jsonObject, 'describe the format in the prompt', 'jsonSchema'),
 

@@ -36,7 +36,7 @@ export async function openConversation(flags: KeepFlags, keeping: Keeping): Prom
   if (flags.resume === undefined && !flags.continue) {
     const sessionId = flags.sessionId ?? randomUUID();
     if (flags.sessionId !== undefined && (await findSession(root, cwd, sessionId)))
-      return { fault: `--session-id ${sessionId} is in use; use --resume to continue it` };
+      return { fault: `--session-id ${sessionId} is in use; use --resume to continue that session` };
     const transcript = flags.noPersistence ? {} : { transcript: new Transcript(place(sessionId)) };
     return { kept: { sessionId, messages: [], ...transcript } };
   }
@@ -66,12 +66,13 @@ export async function openConversation(flags: KeepFlags, keeping: Keeping): Prom
 /** Checks that the flags fit together, and that ids, which become parts of paths, are UUIDs. */
 function faultOf({ sessionId, resume, continue: isContinued, forkSession, resumeSessionAt }: KeepFlags) {
   const isResumed = resume !== undefined || isContinued === true;
-  if (sessionId !== undefined && !isSessionId(sessionId)) return '--session-id takes a UUID';
-  if (resume !== undefined && !isSessionId(resume)) return '--resume takes the id of a session, a UUID';
+  if (sessionId !== undefined && !isSessionId(sessionId)) return '--session-id must be a UUID';
+  if (resume !== undefined && !isSessionId(resume)) return '--resume must be a session id, which is a UUID';
   if (sessionId !== undefined && isResumed && !forkSession)
     return '--session-id can be combined with --resume or --continue only with --fork-session';
-  if (forkSession && !isResumed) return '--fork-session needs --resume or --continue';
-  if (resumeSessionAt !== undefined && !isResumed) return '--resume-session-at needs --resume or --continue';
+  if (forkSession && !isResumed) return '--fork-session requires --resume or --continue';
+  if (resumeSessionAt !== undefined && !isResumed)
+    return '--resume-session-at requires --resume or --continue';
   return undefined;
 }
 

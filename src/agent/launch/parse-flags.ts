@@ -95,7 +95,7 @@ function* readArguments(argv: readonly string[]): Generator<Given> {
         ? { kind: 'flag', name, row, values: [row.kind.read('', 'apart')] }
         : { kind: 'fault', text: `${name} takes ${what}` };
     } else if (values.length === 0) {
-      yield { kind: 'fault', text: `${name} takes ${what}, but none was given` };
+      yield { kind: 'fault', text: `${name} requires ${what}` };
     } else {
       const form = joined === undefined ? 'apart' : 'joined';
       yield { kind: 'flag', name, row, values: values.map((value) => row.kind.read(value, form)) };

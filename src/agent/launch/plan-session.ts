@@ -123,7 +123,7 @@ function modeOf(flags: AgentFlags, settings: Settings): ChosenMode {
   if (mode !== 'bypassPermissions' || mayBypass) return { ...(mode && { mode }), mayBypass, faults: [] };
   const fault = isForbidden
     ? 'mode bypassPermissions is forbidden by "permissions.disableBypassPermissionsMode"'
-    : 'mode bypassPermissions needs --allow-dangerously-skip-permissions as well';
+    : 'mode bypassPermissions also requires --allow-dangerously-skip-permissions';
   return { mayBypass, faults: [fault] };
 }
 

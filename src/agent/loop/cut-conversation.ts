@@ -122,7 +122,7 @@ export function earlierSummary(messages: readonly ModelMessage[]): string | unde
 
 /** Replaces a summary that could not be made; an earlier summary is kept. */
 export function droppedNote(count: number, earlier: string | undefined): string {
-  const note = `${count} older messages were left out to make room, and no summary of them could be made.`;
+  const note = `${count} older messages were omitted to fit the context window, because summarizing them failed.`;
   return earlier === undefined ? note : `${earlier}\n\nAfter that, ${note}`;
 }
 
@@ -157,7 +157,7 @@ export function shortenText(text: string, edge: number): string {
   // A cut may split a surrogate pair, which model APIs reject.
   const start = text.slice(0, edge).toWellFormed();
   const end = text.slice(-edge).toWellFormed();
-  return `${start}\n[… ${left} characters left out to save room …]\n${end}`;
+  return `${start}\n[… ${left} characters omitted to save context …]\n${end}`;
 }
 
 function shorterBlock(block: UserBlock): UserBlock {
@@ -170,6 +170,6 @@ function shorterContent(content: NonNullable<ToolResult['content']>): NonNullabl
   return content.map((part) =>
     part.type === 'text'
       ? { ...part, text: shortenText(part.text, EDGE_LENGTH) }
-      : { type: 'text', text: `[${part.type} left out to save room]` },
+      : { type: 'text', text: `[${part.type} omitted to save context]` },
   );
 }

@@ -32,7 +32,7 @@ export type CallEvent =
   | { readonly kind: 'call-started'; readonly call: ToolUse }
   | { readonly kind: 'call-finished'; readonly call: ToolUse; readonly outcome: ToolOutcome };
 
-export const INTERRUPTED = 'The call was interrupted before it gave a result; it may have run.';
+export const INTERRUPTED = 'The call was interrupted before it returned a result; the tool may have run.';
 const NOT_STARTED = 'The call was interrupted before it was started.';
 /** How long an interrupted call may take to report what it has done. */
 const INTERRUPT_GRACE_MS = 1_500;

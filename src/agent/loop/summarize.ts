@@ -70,7 +70,7 @@ export async function summarize(
 function summaryOf({ content, stop_reason, usage }: CollectedMessage): Summary {
   const text = textOf(content);
   if (stop_reason === 'refusal') return { fault: 'the model refused to summarize the conversation', usage };
-  if (text.trim() === '') return { fault: 'the model gave no summary', usage };
+  if (text.trim() === '') return { fault: 'the model returned no summary', usage };
   return { text: text.trim(), usage };
 }
 

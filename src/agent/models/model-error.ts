@@ -57,10 +57,10 @@ function unreachableError(cause: unknown, endpoint: ModelEndpoint): ModelError {
 
 const SUMMARY: Readonly<Record<ModelErrorCode, string>> = {
   overloaded: 'The model is overloaded',
-  'rate-limited': 'The model’s rate limit is reached',
+  'rate-limited': 'The rate limit of the model endpoint is exceeded',
   unauthorized:
     'The model endpoint rejected the API key; check the key and whether its account may use the model',
-  'bad-request': 'The model refused the request',
+  'bad-request': 'The model endpoint rejected the request',
   'too-long': 'The conversation is too long for the model',
   unreachable: 'The endpoint timed out while receiving the request',
   failed: 'The model failed',
@@ -161,16 +161,16 @@ function remedy(
   const correct = `correct ${variable}`;
   if (reason === 'ECONNREFUSED') {
     const retryLimit = isRefusedHere(errors, url) ? 0 : undefined;
-    return { advice: `nothing listens there; start the model server or ${correct}`, retryLimit };
+    return { advice: `connection refused; start the model server or ${correct}`, retryLimit };
   }
   if (reason === 'ENOTFOUND') {
     return { advice: `host name not found; check the network or ${correct}`, retryLimit: MAX_DNS_RETRIES };
   }
   if (CERTIFICATE.test(reason)) {
-    const advice = 'TLS certificate not trusted; set NODE_EXTRA_CA_CERTS to the file of its CA';
+    const advice = 'TLS certificate not trusted; set NODE_EXTRA_CA_CERTS to the path of its CA certificate';
     return { advice, retryLimit: 0 };
   }
-  if (NOT_TLS.test(reason)) return { advice: `no TLS on that port; ${correct}`, retryLimit: 0 };
+  if (NOT_TLS.test(reason)) return { advice: `the port does not use TLS; ${correct}`, retryLimit: 0 };
   if (NOT_REQUESTED.test(reason)) return { advice: correct, retryLimit: 0 };
   if (TIMED_OUT.test(reason) || reason === timeoutReason(timeoutMs)) {
     const advice = `check that the server responds, or raise API_TIMEOUT_MS (now ${timeoutMs})`;

@@ -192,7 +192,7 @@ function urlOf(source: Record<string, unknown>): string | undefined {
 }
 
 function missing(block: UserBlock): OpenAiPart {
-  return { type: 'text', text: `[${block.type} that cannot be sent to this model]` };
+  return { type: 'text', text: `[${block.type} omitted: this model does not support it]` };
 }
 
 type Chunk = OpenAI.ChatCompletionChunk;

@@ -92,7 +92,7 @@ function without(blocks: readonly UserBlock[], isDropped: () => boolean): UserBl
   });
 }
 
-const LEFT_OUT: UserBlock = { type: 'text', text: '[An earlier image was left out]' };
+const LEFT_OUT: UserBlock = { type: 'text', text: '[Earlier image omitted]' };
 /** Deeper values are left unchanged. */
 const MAX_DEPTH = 500;
 

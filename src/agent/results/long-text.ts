@@ -33,15 +33,18 @@ export async function spill(
   if ('fault' in saved) {
     return (
       label +
-      truncateMiddle(whole, room, limit, { what, ending: `, and it could not be saved: ${saved.fault}` })
+      truncateMiddle(whole, room, limit, {
+        what,
+        ending: `; the complete text could not be saved: ${saved.fault}`,
+      })
     );
   }
   const search = source.canUse('Grep') ? ', or search it with Grep' : '';
-  const parts = hasLongLine(whole) ? 'offset, limit and, for its long lines, column' : 'offset and limit';
+  const parts = hasLongLine(whole) ? 'offset, limit and, for long lines, column' : 'offset and limit';
   const size = Math.min(previewSize(limit), room);
   return (
     `${label}${what} has ${measures(whole, limit)}. It is saved in ${saved.paths.join(', then ')}: ` +
-    `read it in parts with Read (${parts})${search}. Its beginning and end:\n` +
+    `read it in parts with Read (${parts})${search}. The beginning and end are:\n` +
     ends(whole, size, limit, (left) => `[… ${shown(left)} characters omitted …]`)
   );
 }

@@ -115,7 +115,8 @@ function deliver(session: Session, body: Frame): undefined {
 }
 
 async function setServers(session: Session, { servers }: Frame): Promise<Reply> {
-  if (!isRecord(servers)) throw new SdkError('control-failed', 'mcp_set_servers needs "servers", an object');
+  if (!isRecord(servers))
+    throw new SdkError('control-failed', 'mcp_set_servers requires "servers" to be an object');
   return session.servers.replace(servers);
 }
 

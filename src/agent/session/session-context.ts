@@ -158,7 +158,7 @@ function sessionPins({ pins = processPins(), connect, note }: SessionOptions): P
       const names = changes.slice(0, 5).map(({ tool }) => `"${tool}"`);
       const rest = changes.length > 5 ? ` and ${changes.length - 5} more` : '';
       note?.(
-        `server "${server}": new tools since it was accepted: ${names.join(', ')}${rest}; each requires approval before it runs`,
+        `server "${server}" has new tools since its tools were accepted: ${names.join(', ')}${rest}; each new tool requires approval before it runs`,
       );
     },
     remark: (server, message) => note?.(`server "${server}": ${message}`),

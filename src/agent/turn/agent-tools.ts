@@ -58,8 +58,8 @@ const aliases = new WeakMap<SessionContext, Set<string>>();
 const ALIAS_REASON: Readonly<Record<PoolDiagnostic['fault'], string>> = {
   'name-taken': 'another tool has that name',
   'name-too-long': 'the name is too long for the model',
-  'name-empty': 'the tool has no usable name',
-  'listed-twice': 'the tool is listed twice, and the first is used',
+  'name-empty': 'the name has no characters that a model accepts',
+  'listed-twice': 'the tool is listed twice, and the first definition is used',
 };
 
 /** All active rules, as one value whose identity changes with them. */

@@ -16,7 +16,7 @@ type PromptParts = {
 };
 
 export const DEFAULT_SYSTEM_PROMPT =
-  'You are an agent with tools. Use them to find out and to do what the user asks; say briefly what you did and what came of it. Never claim what no tool showed you.';
+  'You are an agent with tools. Use them to gather information and to do what the user asks; report briefly what you did and the outcome. Never claim anything that no tool result shows.';
 
 /** Longer instructions of a server are truncated, so that they cannot fill the context window. */
 const MAX_INSTRUCTIONS_LENGTH = 4_096;
@@ -42,7 +42,7 @@ function instructions(servers: ReadonlyMap<string, Server>): string {
   });
   return sections.length === 0
     ? ''
-    : `# MCP servers\nInstructions of the servers for the use of their tools:\n\n${sections.join('\n\n')}`;
+    : `# MCP servers\nInstructions from the servers on how to use their tools:\n\n${sections.join('\n\n')}`;
 }
 
 function connectableServers(servers: ReadonlyMap<string, Server>): string {

@@ -84,7 +84,7 @@ describe('launch', () => {
       name: 'SdkError',
       code: 'bad-option',
       message: expect.stringMatching(
-        /^unknown flag --nosuch; --mcp-config \/nowhere\.json: .*no such file.*; mode bypassPermissions needs --allow-dangerously-skip-permissions as well$/,
+        /^unknown flag --nosuch; --mcp-config \/nowhere\.json: .*no such file.*; mode bypassPermissions also requires --allow-dangerously-skip-permissions$/,
       ),
     });
   });

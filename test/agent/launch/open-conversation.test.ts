@@ -126,17 +126,17 @@ describe('open conversation', () => {
   });
 
   test.each<[AgentFlags, string]>([
-    [{ sessionId: '../x' }, '--session-id takes a UUID'],
-    [{ resume: '../x' }, '--resume takes the id of a session, a UUID'],
+    [{ sessionId: '../x' }, '--session-id must be a UUID'],
+    [{ resume: '../x' }, '--resume must be a session id, which is a UUID'],
     [{ resume: NONE }, `--resume ${NONE}: no conversation found in /w`],
     [
       { resume: ONE, sessionId: TWO },
       '--session-id can be combined with --resume or --continue only with --fork-session',
     ],
-    [{ forkSession: true }, '--fork-session needs --resume or --continue'],
-    [{ resumeSessionAt: NONE }, '--resume-session-at needs --resume or --continue'],
+    [{ forkSession: true }, '--fork-session requires --resume or --continue'],
+    [{ resumeSessionAt: NONE }, '--resume-session-at requires --resume or --continue'],
     [{ resume: ONE, resumeSessionAt: NONE }, `--resume-session-at: conversation ${ONE} has no such message`],
-    [{ sessionId: ONE }, `--session-id ${ONE} is in use; use --resume to continue it`],
+    [{ sessionId: ONE }, `--session-id ${ONE} is in use; use --resume to continue that session`],
   ])('%j is rejected', async (flags, fault) => {
     await keep(ONE);
     expect(await openConversation(flags, keeping)).toEqual({ fault });

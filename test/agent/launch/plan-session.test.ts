@@ -183,8 +183,8 @@ describe('plan session', () => {
     });
 
     test.each<[AgentFlags, Partial<PlanFiles>, RegExp]>([
-      [{ permissionMode: 'bypassPermissions' }, {}, /needs --allow-dangerously-skip-permissions/],
-      [{}, mode('bypassPermissions'), /needs --allow-dangerously-skip-permissions/],
+      [{ permissionMode: 'bypassPermissions' }, {}, /requires --allow-dangerously-skip-permissions/],
+      [{}, mode('bypassPermissions'), /requires --allow-dangerously-skip-permissions/],
       [
         { skipPermissions: true },
         { settings: { ...NO_SETTINGS, forbidsBypass: true } },

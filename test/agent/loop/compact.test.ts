@@ -73,14 +73,14 @@ const fault = new ModelError('overloaded', 'The model is overloaded');
 
 test.each([
   ['fails', fails(fault), fault.message],
-  ['says nothing', text(' '), 'the model gave no summary'],
+  ['says nothing', text(' '), 'the model returned no summary'],
   ['refuses', { ...text('no'), stopReason: 'refusal' }, 'the model refused to summarize the conversation'],
 ])('if the model %s, a note replaces the older part', async (_, reply, why) => {
   const { options } = setUp([reply]);
   const result = await compact(long, options);
   expect(result).toMatchObject({ how: 'dropped', droppedCount: 2, fault: why });
   expect(result.messages[0]?.content).toEqual([
-    framed('2 older messages were left out to make room, and no summary of them could be made.'),
+    framed('2 older messages were omitted to fit the context window, because summarizing them failed.'),
     ...said('test it').content,
   ]);
   expect(result.messages.slice(1)).toEqual(long.slice(3));
@@ -91,7 +91,7 @@ test('an earlier summary is kept if the model fails', async () => {
   const once = await compact(long, options);
   const twice = await compact([...once.messages, replied(filler), said('ship it')], options);
   expect(twice).toMatchObject({ how: 'dropped' });
-  expect(twice.summary).toMatch(/^the first summary\n\nAfter that, 4 older messages were left out/);
+  expect(twice.summary).toMatch(/^the first summary\n\nAfter that, 4 older messages were omitted/);
 });
 
 test('halves the record while the model rejects it as too long', async () => {

@@ -53,7 +53,7 @@ describe('compact cut', () => {
     const found = cutConversation(messages, 3000);
     expect(found?.head).toEqual(turn(1));
     const [, first, , second] = found?.rest ?? [];
-    expect(JSON.stringify(first)).toContain('6400 characters left out');
+    expect(JSON.stringify(first)).toContain('6400 characters omitted');
     expect(second).toEqual(answered({ b: large }));
   });
 
@@ -151,7 +151,7 @@ describe('compact shorten', () => {
     [
       'the middle of a long one goes',
       `${'a'.repeat(10)}${'b'.repeat(90)}${'c'.repeat(10)}`,
-      `${'a'.repeat(10)}\n[… 90 characters left out to save room …]\n${'c'.repeat(10)}`,
+      `${'a'.repeat(10)}\n[… 90 characters omitted to save context …]\n${'c'.repeat(10)}`,
     ],
   ])('%s', (_, text, shorter) => {
     expect(shortenText(text, 10)).toBe(shorter);
@@ -192,7 +192,7 @@ describe('compact shorten', () => {
             is_error: true,
             content: [
               { type: 'text', text: shortenText(long, 800) },
-              { type: 'text', text: '[image left out to save room]' },
+              { type: 'text', text: '[image omitted to save context]' },
             ],
           },
           { type: 'tool_result', tool_use_id: 'b' },

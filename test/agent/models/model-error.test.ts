@@ -161,7 +161,7 @@ describe('unreachable', () => {
       const told: RetryEvent[] = [];
       const model = withRetry(open(url), { onRetry: (event) => told.push(event) });
       await expect(collect(model.stream(modelRequest()))).rejects.toThrow(
-        `Cannot reach ${url} (ECONNREFUSED): nothing listens there; start the model server or correct ${variable}`,
+        `Cannot reach ${url} (ECONNREFUSED): connection refused; start the model server or correct ${variable}`,
       );
       expect(told).toEqual([]);
     });

@@ -200,7 +200,7 @@ describe('openai request', () => {
 
   test.each([
     [{ type: 'text', media_type: 'text/plain', data: 'the text' }, 'the text'],
-    [{ type: 'file', file_id: 'f' }, '[document that cannot be sent to this model]'],
+    [{ type: 'file', file_id: 'f' }, '[document omitted: this model does not support it]'],
   ])('the document %o is sent as the text %s', (source, content) => {
     expect(sent({ role: 'user', content: [{ type: 'document', source }] })).toEqual([
       { role: 'user', content },

@@ -50,7 +50,7 @@ describe('sanitizeRequest', () => {
     const content = Array.from({ length: 21 }, () => image);
     const body = JSON.stringify(build(modelRequest({ messages: [{ role: 'user', content }] })));
     expect(body.split('AAAA')).toHaveLength(12);
-    expect(body.split('[An earlier image was left out]')).toHaveLength(11);
+    expect(body.split('[Earlier image omitted]')).toHaveLength(11);
   });
 
   test('well-formed values and members are returned as the same object', () => {
@@ -79,7 +79,7 @@ describe('sanitizeRequest', () => {
 });
 
 describe('limit of images', () => {
-  const LEFT_OUT = '[An earlier image was left out]';
+  const LEFT_OUT = '[Earlier image omitted]';
 
   /** A png of that many pixels on its longer side, as long in base64 as said. */
   function image(pixels: number, length = 0): UserBlock {

@@ -32,7 +32,7 @@ describe('texts', () => {
     expect(told).toEqual(
       block(
         expect.stringMatching(
-          /^The result has 48,892 characters in 5,000 lines, about 12,223 tokens, and the limit per result is 1,000 tokens\. It is saved in \/saved\/1\.txt: read it in parts with Read \(offset and limit\), or search it with Grep\. Its beginning and end:\nline 1\nline 2\n.*\[… 46,892 characters omitted …\].*line 5000$/s,
+          /^The result has 48,892 characters in 5,000 lines, about 12,223 tokens, and the limit per result is 1,000 tokens\. It is saved in \/saved\/1\.txt: read it in parts with Read \(offset and limit\), or search it with Grep\. The beginning and end are:\nline 1\nline 2\n.*\[… 46,892 characters omitted …\].*line 5000$/s,
         ),
       ),
     );
@@ -99,7 +99,7 @@ describe('texts', () => {
 
   test.each([
     ['x'.repeat(2_000), 'offset and limit'],
-    ['x'.repeat(2_001), 'offset, limit and, for its long lines, column'],
+    ['x'.repeat(2_001), 'offset, limit and, for long lines, column'],
   ])('how to read it says how to read its lines', async (line, parts) => {
     for (const whole of [
       `${line}\n${lines(500)}`,
@@ -135,7 +135,11 @@ describe('without a file', () => {
     ['a session without Read', { canUse: (tool: string) => tool !== 'Read' }, ''],
     ['a setting', { hasFiles: false }, ''],
     ['rules that forbid reading it', { mayRead: () => false }, ''],
-    ['a full disk', { store: FULL }, ', and it could not be saved: ENOSPC: no space left on device, write'],
+    [
+      'a full disk',
+      { store: FULL },
+      '; the complete text could not be saved: ENOSPC: no space left on device, write',
+    ],
   ])('%s: the text is cut in place, and that is said', async (_, parts, ending) => {
     const [told, ...others] = await fitPieces(
       [text(whole, '[Doc]')],

@@ -257,7 +257,7 @@ test('a changed tool under a new name requires approval despite a rule for its s
   expect(asked).toEqual([NEW, NEW, NEW]);
   expect(notes.filter((it) => it.includes('new tools'))).toEqual(
     Array(2).fill(
-      'server "s": new tools since it was accepted: "seek"; each requires approval before it runs',
+      'server "s" has new tools since its tools were accepted: "seek"; each new tool requires approval before it runs',
     ),
   );
 });

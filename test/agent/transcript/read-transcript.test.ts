@@ -127,7 +127,7 @@ describe('read', () => {
   test('a call without a result gets the interrupted result', () => {
     const read = readTranscript(fileOf(linked(bodies([said('go'), called('a')]))));
     expect(faultsOf(read.messages)).toEqual([]);
-    expect(JSON.stringify(read.messages.at(-1))).toContain('it may have run');
+    expect(JSON.stringify(read.messages.at(-1))).toContain('the tool may have run');
     expect(read.diagnostics.map(({ fault }) => fault)).toEqual(['repaired']);
   });
 
@@ -237,7 +237,7 @@ describe('repairConversation', () => {
   const lost = (id: string) => ({
     type: 'tool_result',
     tool_use_id: id,
-    content: 'The call was interrupted before it gave a result; it may have run.',
+    content: 'The call was interrupted before it returned a result; the tool may have run.',
     is_error: true,
   });
   const gap = said('[A message is missing here.]');

@@ -24,7 +24,7 @@ test.each([
   [
     'what servers say of themselves',
     { ...NONE, own: 'Own.', servers: servers({ a: ' Use a. ', quiet: '', b: 'Use b.' }) },
-    'Own.\n\n# MCP servers\nInstructions of the servers for the use of their tools:\n\n## a\nUse a.\n\n## b\nUse b.',
+    'Own.\n\n# MCP servers\nInstructions from the servers on how to use their tools:\n\n## a\nUse a.\n\n## b\nUse b.',
   ],
   [
     'who can be called',

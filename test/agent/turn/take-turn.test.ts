@@ -195,7 +195,7 @@ describe('session turns', () => {
     await send(user('two'));
     expect(await result(2)).toMatchObject({ result: 'second' });
     expect(results(model.requests[2])).toEqual({
-      t1: '!The call was interrupted before it gave a result; it may have run.',
+      t1: '!The call was interrupted before it returned a result; the tool may have run.',
       t2: '1',
     });
   });

@@ -119,7 +119,7 @@ test("an unsupported option fails the query with the agent's message", async () 
   const reading = collect(query({ prompt: 'hi', options: ownAgent(sandbox, { maxBudgetUsd: 1 }) }));
   await expect(reading).rejects.toMatchObject({
     code: 'process-exited',
-    message: expect.stringContaining('--max-budget-usd is not supported: prices of models are not known'),
+    message: expect.stringContaining('--max-budget-usd is not supported: model prices are unknown'),
   });
 });
 
