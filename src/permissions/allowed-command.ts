@@ -1,5 +1,5 @@
 import { literalStars, matchesCommand } from './command-pattern.ts';
-import { type PlainCommand, plainCommands } from './shell-command.ts';
+import { type PlainCommand, plainCommands } from './plain-command.ts';
 
 /** Whether one allow rule covers the whole command: its exact text, or a pattern for one plain command. */
 export function allowsCommand(content: string, command: string): boolean {

@@ -131,7 +131,7 @@ test('of a tool listed twice the first is used', () => {
 });
 
 test('a limit that leaves no room for an alias is refused', () => {
-  expect(() => pool([], {}, { maxNameLength: 15 })).toThrow(/maxNameLength is 15/);
+  expect(() => pool([], {}, { maxNameLength: 15 })).toThrow(/maxNameLength must be at least 16/);
 });
 
 test('C16 under a limit of 64 every tool of the catalogue has a name of its own', () => {

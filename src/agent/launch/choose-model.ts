@@ -1,13 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isRecord } from '../../base/json-value.ts';
-import { messageOf } from '../../protocol/sdk-error.ts';
 import { anthropicModel } from '../models/anthropic.ts';
 import { type Model, ModelError, type ModelLimits, type ModelRequest } from '../models/model.ts';
 import { openAiModel } from '../models/openai.ts';
 import { rehearsalModel } from '../models/rehearsal.ts';
 import { type RetryOptions, withRetry } from '../models/retry.ts';
-import { type ScriptedReply, scriptedModel, text, toolUse } from '../models/scripted.ts';
+import { scriptedFile } from '../models/scripted-file.ts';
 import type { Environment } from './environment-variables.ts';
 import type { AgentFlags } from './flag-table.ts';
 import { firstName, type ModelTarget, resolveModelName } from './model-name.ts';
@@ -79,7 +76,7 @@ function open(
     case 'rehearsal':
       return { model: rehearsalModel(), name: 'rehearsal' };
     case 'scripted':
-      return { model: fileModel(resolve(cwd, place.file)), name: 'scripted' };
+      return { model: scriptedFile(resolve(cwd, place.file)), name: 'scripted' };
     case 'missing':
       return { model: missingModel(place.lookedFor), name: 'none', lookedFor: place.lookedFor };
   }
@@ -102,40 +99,4 @@ function missingModel(lookedFor: string): Model {
 function thinkingOf({ thinking, maxThinkingTokens }: ModelFlags): ModelRequest['thinking'] {
   if (thinking !== undefined) return thinking === 'adaptive' ? 'adaptive' : undefined;
   return maxThinkingTokens ? { budgetTokens: maxThinkingTokens } : undefined;
-}
-
-/**
- * A model that replies from a JSON file, one item per reply: a string, or `{ "tool": name, "input": { … } }`. The file is
- * read at the first request.
- */
-function fileModel(path: string): Model {
-  let replies: Promise<readonly ScriptedReply[]> | undefined;
-  return scriptedModel(async (_, n) => {
-    replies ??= readReplies(path);
-    const reply = (await replies)[n - 1];
-    return (
-      reply ?? {
-        error: new ModelError('bad-request', `${path} has no reply for request ${n}; add one to the file`),
-      }
-    );
-  });
-}
-
-async function readReplies(path: string): Promise<readonly ScriptedReply[]> {
-  try {
-    return parseReplies(JSON.parse(await readFile(path, 'utf8')));
-  } catch (cause) {
-    throw new ModelError('bad-request', `--model scripted:${path}: ${messageOf(cause)}`, { cause });
-  }
-}
-
-function parseReplies(raw: unknown): ScriptedReply[] {
-  if (!Array.isArray(raw)) throw new Error('the file must contain an array of replies');
-  return raw.map((item: unknown, index) => {
-    if (typeof item === 'string') return text(item);
-    if (isRecord(item) && typeof item.tool === 'string') {
-      return toolUse(item.tool, isRecord(item.input) ? item.input : {});
-    }
-    throw new Error(`reply ${index + 1} is neither a string nor { "tool": name, "input": { … } }`);
-  });
 }

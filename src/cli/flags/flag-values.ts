@@ -49,6 +49,12 @@ export function settingSources(value: string): WritableScope[] {
     .map(scopeName);
 }
 
+/** Parses a flag in milliseconds. */
+export function milliseconds(value: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError('Expected milliseconds, 1 or more.');
+  return Number(value);
+}
+
 /** The output format of a sub-command. */
 export type McpFormat = 'text' | 'json';
 

@@ -30,12 +30,6 @@ export function addServerChoice(command: Command): Command {
   );
 }
 
-/** Parses a flag in milliseconds. */
-export function milliseconds(value: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError('Expected milliseconds, 1 or more.');
-  return Number(value);
-}
-
 /** The names given by `--server`; undefined if there are none. */
 export function chosenNames(command: Command): readonly string[] | undefined {
   const { server } = command.opts<{ server?: string[] }>();

@@ -17,8 +17,14 @@ import { homeLabel } from '../../config/sources/config-paths.ts';
 import { validateServerName } from '../../config/sources/validate-entry.ts';
 import { pathOfScope, type WritableScope, writeServer } from '../../config/write/write-servers.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
-import { addJsonFlag, collect, formatOf, type McpFormat, scopeOption } from '../flags/flag-values.ts';
-import { milliseconds } from '../flags/server-flags.ts';
+import {
+  addJsonFlag,
+  collect,
+  formatOf,
+  type McpFormat,
+  milliseconds,
+  scopeOption,
+} from '../flags/flag-values.ts';
 import { CommandFailed, ExitCode, UsageError } from '../output/failure.ts';
 import { line } from '../terminal/render.ts';
 import { entriesOf, entryText, whereDocument, whereText } from './entries.ts';

@@ -1,12 +1,8 @@
 import { Command } from 'commander';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  addServerFlags,
-  flagConfigs,
-  milliseconds,
-  splitCommandLine,
-} from '../../../src/cli/flags/server-flags.ts';
+import { milliseconds } from '../../../src/cli/flags/flag-values.ts';
+import { addServerFlags, flagConfigs, splitCommandLine } from '../../../src/cli/flags/server-flags.ts';
 import { config } from '../support/real-servers.ts';
 
 describe('server flags', () => {

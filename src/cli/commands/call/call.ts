@@ -3,7 +3,8 @@ import { startTimer } from '../../../base/async/timers.ts';
 import type { HostTool } from '../../../host/host-options.ts';
 import type { CallToolResult } from '../../../protocol/mcp.ts';
 import { elapsed, parseProgress, progressText } from '../../chat/message-text.ts';
-import { addServerFlags, milliseconds, usageError } from '../../flags/server-flags.ts';
+import { milliseconds } from '../../flags/flag-values.ts';
+import { addServerFlags, usageError } from '../../flags/server-flags.ts';
 import { type NamedServers, namedServers } from '../../host/named-servers.ts';
 import {
   type Connected,
