@@ -99,7 +99,7 @@ const PURE = [
   'src/permissions/decide.ts',
   'src/permissions/match.ts',
   'src/permissions/path.ts',
-  'src/permissions/plain-command.ts',
+  'src/permissions/allowed-command.ts',
   'src/permissions/restricted-command.ts',
   'src/permissions/rule.ts',
   'src/permissions/shell-command.ts',

@@ -4,7 +4,7 @@ import { type Model, ModelError, type ModelLimits, type ModelRequest } from '../
 import { openAiModel } from '../models/openai.ts';
 import { rehearsalModel } from '../models/rehearsal.ts';
 import { type RetryOptions, withRetry } from '../models/retry.ts';
-import { scriptedFile } from '../models/scripted-file.ts';
+import { scriptedFile } from '../models/scripted.ts';
 import type { Environment } from './environment-variables.ts';
 import type { AgentFlags } from './flag-table.ts';
 import { firstName, type ModelTarget, resolveModelName } from './model-name.ts';

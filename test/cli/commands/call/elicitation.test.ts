@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { answerElicitation } from '../../../../src/cli/commands/call/elicitation.ts';
+import { answerElicitation } from '../../../../src/cli/commands/call/call.ts';
 
 const PARAMS = {
   message: 'Which city?',
