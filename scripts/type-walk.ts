@@ -28,8 +28,15 @@ type ExportKind = 'type' | 'interface' | 'function' | 'const' | 'class';
 type OfficialExport = { name: string; kind: ExportKind; isGeneric: boolean };
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const OFFICIAL = join(ROOT, 'interop/node_modules/@anthropic-ai/claude-agent-sdk/sdk.d.ts');
+const PUBLISHED = join(ROOT, 'interop/node_modules/@anthropic-ai/claude-agent-sdk');
 const OURS = join(ROOT, 'src/entry/index.ts');
+
+/** The compared entry points: the official declarations and our module. */
+const ENTRIES = {
+  sdk: { official: join(PUBLISHED, 'sdk.d.ts'), ours: OURS },
+  'sdk-tools': { official: join(PUBLISHED, 'sdk-tools.d.ts'), ours: join(ROOT, 'src/entry/sdk-tools.ts') },
+};
+type EntryName = keyof typeof ENTRIES;
 
 /** Type arguments for exports that have no default for them. */
 const TYPE_ARGUMENTS: Readonly<Record<string, string>> = {
@@ -37,11 +44,11 @@ const TYPE_ARGUMENTS: Readonly<Record<string, string>> = {
   SdkMcpToolDefinition: '<{ a: z.ZodString; b: z.ZodOptional<z.ZodNumber> }>',
 };
 
-/** The exports of the official package, in alphabetical order. */
-export function officialExports(): OfficialExport[] {
-  const text = readFileSync(OFFICIAL, 'utf8');
+/** The exports of an entry point of the official package, in alphabetical order. */
+export function officialExports(entry: EntryName = 'sdk'): OfficialExport[] {
+  const text = readFileSync(ENTRIES[entry].official, 'utf8');
   const found = text.matchAll(
-    /^export declare (?:abstract )?(type|interface|function|const|class) (\w+)(<)?/gm,
+    /^export (?:declare )?(?:abstract )?(type|interface|function|const|class) (\w+)(<)?/gm,
   );
   const exports = [...found].map(([, kind, name, generic]) => ({
     name: name as string,
@@ -52,11 +59,12 @@ export function officialExports(): OfficialExport[] {
 }
 
 /** Runs the compiler over one generated check per export and direction. */
-export async function walkTypes(): Promise<TypeWalkRow[]> {
-  const exports = officialExports();
+export async function walkTypes(entry: EntryName = 'sdk'): Promise<TypeWalkRow[]> {
+  const exports = officialExports(entry);
   const checks = exports.flatMap(checksOf);
-  const failures = await compile([...HEADER, ...checks.map(({ code }) => code), ''].join('\n'), ROOT);
-  const found = checks.map((check, at) => ({ ...check, failure: failures.get(at + HEADER.length + 1) }));
+  const header = headerOf(entry);
+  const failures = await compile([...header, ...checks.map(({ code }) => code), ''].join('\n'), ROOT);
+  const found = checks.map((check, at) => ({ ...check, failure: failures.get(at + header.length + 1) }));
   return exports.map(({ name, kind }) => rowOf(name, kind, found));
 }
 
@@ -91,9 +99,9 @@ type Check = {
 };
 type CheckResult = Check & { failure: string | undefined };
 
-const HEADER = [
-  `import type * as Official from ${JSON.stringify(OFFICIAL)};`,
-  `import type * as Ours from ${JSON.stringify(OURS)};`,
+const headerOf = (entry: EntryName) => [
+  `import type * as Official from ${JSON.stringify(ENTRIES[entry].official)};`,
+  `import type * as Ours from ${JSON.stringify(ENTRIES[entry].ours)};`,
   `import type { z } from 'zod';`,
   'type NotAny<T> = 0 extends 1 & T ? never : true;',
   // Assignability ignores missing optional members, so completeness compares the types with every member required.
@@ -202,7 +210,7 @@ function shorten(text: string): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const rows = await walkTypes();
+  const rows = [...(await walkTypes()), ...(await walkTypes('sdk-tools'))];
   for (const row of rows) {
     if (!row.present) console.log(`missing ${row.kind} ${row.name}`);
     else if (row.note !== '') {
