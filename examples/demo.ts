@@ -110,7 +110,7 @@ function indent(text: string): string {
 
 /** Asks at a terminal; without a terminal the demo answers yes. */
 async function isAllowed(what: string): Promise<boolean> {
-  const question = `  ? ${what} is marked (destructive). Allow it? [Y/n] `;
+  const question = `  ? ${what} is marked destructive. Allow it? [Y/n] `;
   if (!process.stdin.isTTY) {
     console.log(`${question}yes (no terminal)`);
     return true;
