@@ -208,7 +208,7 @@ export function resultMessage({ end, text, denials, ...facts }: TurnFacts): Fram
     stop_reason: facts.stopReason,
     terminal_reason: TERMINAL[end.reason],
     total_cost_usd: 0,
-    usage: end.usage,
+    usage: completeUsage(end.usage),
     modelUsage: Object.fromEntries(
       Object.entries(facts.modelUsage).map(([name, usage]) => [name, usageOf(usage)]),
     ),
@@ -241,6 +241,25 @@ const TERMINAL: Readonly<Record<TurnEnd['end']['reason'], string>> = {
   interrupted: 'aborted_tools',
   failed: 'api_error',
 };
+
+/** The members of `usage` that a program may read without a check; models report some of them only when they apply. */
+const UNREPORTED_USAGE = {
+  input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  output_tokens: 0,
+  server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
+  service_tier: 'standard',
+  cache_creation: { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 0 },
+  inference_geo: '',
+  iterations: [],
+  speed: 'standard',
+};
+
+function completeUsage(usage: Usage): Frame {
+  const reported = Object.entries(usage).filter(([, value]) => value !== null && value !== undefined);
+  return { ...UNREPORTED_USAGE, ...Object.fromEntries(reported) };
+}
 
 function usageOf(usage: Usage): Frame {
   return {

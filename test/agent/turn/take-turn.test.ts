@@ -13,6 +13,7 @@ import { readTranscript } from '../../../src/agent/transcript/read-transcript.ts
 import { Transcript } from '../../../src/agent/transcript/transcript.ts';
 import { memoryLinks } from '../../../src/control/memory-link.ts';
 import type { Frame } from '../../../src/protocol/control-frame.ts';
+import type { NonNullableUsage } from '../../../src/protocol/usage-report.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
 import { collect } from '../../support/collect.ts';
 import {
@@ -526,6 +527,24 @@ describe('session turns', () => {
       num_turns: 1,
       usage: { output_tokens: expect.any(Number) },
     });
+  });
+
+  test('the usage of a result has every member that its type promises', async () => {
+    const reported = { input_tokens: 7, output_tokens: 2, cache_read_input_tokens: null };
+    const { query } = drive([{ ...text('ok'), usage: reported }]);
+    const usage: NonNullableUsage = {
+      input_tokens: 7,
+      output_tokens: 2,
+      cache_creation: { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 0 },
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+      inference_geo: '',
+      iterations: [],
+      server_tool_use: { web_fetch_requests: 0, web_search_requests: 0 },
+      service_tier: 'standard',
+      speed: 'standard',
+    };
+    expect(resultOf(await collect(query))?.usage).toEqual(usage);
   });
 
   test('a program that closed its input still gets its results', async () => {
