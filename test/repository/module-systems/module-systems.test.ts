@@ -247,3 +247,13 @@ describe.concurrent.each(PACKAGES)('%s', (name) => {
     expect(done).toBe('Done.');
   });
 });
+
+test('in a bundle in one file, moduleServer() explains that the command is missing', async () => {
+  const source = `import { moduleServer } from '${NAME}';
+    try { moduleServer('./tools.mjs'); } catch (error) { console.log(error.code); }`;
+  const entry = join(folder(join(root, 'toolplane'), 'module-server', { 'p.mjs': source }), 'p.mjs');
+  const outfile = join(root, 'bundles/module-server.cjs');
+  const options = { bundle: true, platform: 'node', logLevel: 'error' } as const;
+  await requirePeer('esbuild').build({ entryPoints: [entry], outfile, format: 'cjs', ...options });
+  expect(await outputOf([process.execPath, outfile], 'toolplane')).toEqual(['bad-server']);
+});
