@@ -429,7 +429,7 @@ describe('long commands take bounded time', () => {
     (content, command) => {
       expect(['yes', 'no', 'maybe']).toContain(match(content, command));
     },
-    5000,
+    30_000,
   );
 
   test.each([
@@ -444,6 +444,6 @@ describe('long commands take bounded time', () => {
       );
       expect(decide(situation(bash(command), { rules: [rule('Bash', 'allow'), ...rules] })).kind).toBe('ask');
     },
-    10_000,
+    30_000,
   );
 });

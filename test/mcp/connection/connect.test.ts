@@ -133,8 +133,8 @@ describe('eras', () => {
       expect(take()).toEqual(['started', 'server/discover', 'initialize', 'started', 'initialize']);
     });
 
-    test('that answers the question late and knows nothing else is taken at its word', async () => {
-      const { world, take } = hearing({ connectTimeoutMs: 3000 });
+    test('that answers the probe late and knows no other method is modern', async () => {
+      const { world, take } = hearing({ connectTimeoutMs: 6000 });
       const discovered = {
         resultType: 'complete',
         supportedVersions: ['2026-07-28'],
@@ -144,7 +144,7 @@ describe('eras', () => {
       };
       const entry = rawServer(`({ id, method }, send) => {
       const discovered = () => send({ id, result: ${JSON.stringify(discovered)} });
-      if (method === 'server/discover') setTimeout(globalThis.tell = discovered, 1200).unref();
+      if (method === 'server/discover') setTimeout(globalThis.tell = discovered, 2400).unref();
       if (method !== 'initialize') return;
       globalThis.tell();
       send({ id, error: { code: -32601, message: 'no' } });

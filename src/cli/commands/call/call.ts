@@ -24,7 +24,7 @@ import { readLine } from '../../terminal/read-line.ts';
 import { line, type Piece, render } from '../../terminal/render.ts';
 import { convertArguments } from './convert-arguments.ts';
 import { callTarget, findTool } from './find-tool.ts';
-import { type Input, readInput } from './read-arguments.ts';
+import { type Input, readArguments } from './read-arguments.ts';
 import { SchemaForms } from './schema-forms.ts';
 import { schemaError, unknownArguments, validateArguments } from './validate.ts';
 
@@ -86,7 +86,7 @@ export function defineCall(command: Command): void {
         });
         const { server, tool, words } = target;
         if (tool === undefined) return usageError(command, "missing required argument 'tool'");
-        const input = await readInput(words, process.stdin);
+        const input = await readArguments(words, process.stdin);
         if (input.faults.length > 0) usageError(command, input.faults.join('; '));
         const request = {
           ...named,

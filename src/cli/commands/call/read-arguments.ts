@@ -16,7 +16,7 @@ export type Input = {
 export type Given = { readonly key: string } & ({ readonly text: string } | { readonly value: unknown });
 
 /** Parses `{…}`, `-`, `key=value`, `key:=json`, `key=@file` and `key:=@file`. */
-export async function readInput(words: readonly string[], stdin: NodeJS.ReadableStream): Promise<Input> {
+export async function readArguments(words: readonly string[], stdin: NodeJS.ReadableStream): Promise<Input> {
   const given: Given[] = [];
   const faults: string[] = [];
   let base: Input['base'] | undefined;

@@ -2,11 +2,11 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { convertArguments } from '../../../../src/cli/commands/call/convert-arguments.ts';
-import { readInput } from '../../../../src/cli/commands/call/read-arguments.ts';
+import { readArguments } from '../../../../src/cli/commands/call/read-arguments.ts';
 import type { JsonSchema } from '../../../../src/protocol/mcp.ts';
 
 async function build(words: readonly string[], schema: JsonSchema, base = {}) {
-  const { given } = await readInput(words, Readable.from([]));
+  const { given } = await readArguments(words, Readable.from([]));
   return convertArguments({ base, given }, schema);
 }
 

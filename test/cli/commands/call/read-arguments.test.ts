@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { readInput } from '../../../../src/cli/commands/call/read-arguments.ts';
+import { readArguments } from '../../../../src/cli/commands/call/read-arguments.ts';
 import { jsonFile } from '../../support/json-file.ts';
 
-const read = (words: readonly string[], stdin = '') => readInput(words, Readable.from([stdin]));
+const read = (words: readonly string[], stdin = '') => readArguments(words, Readable.from([stdin]));
 
 test('words, files and stdin together', async () => {
   const file = jsonFile('{"b":2}');
@@ -24,7 +24,7 @@ test('without - stdin is not read', async () => {
       throw new Error('stdin is read');
     },
   });
-  expect(await readInput(['a=1'], stdin)).toMatchObject({ base: {}, faults: [] });
+  expect(await readArguments(['a=1'], stdin)).toMatchObject({ base: {}, faults: [] });
 });
 
 test.each([
