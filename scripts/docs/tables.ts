@@ -93,7 +93,9 @@ async function methodTable(): Promise<string> {
     const request = subtype === undefined ? 'none: part of the `initialize` response' : `\`${subtype}\``;
     rows.push([`\`${name}()\``, request, isServed ? 'yes' : '**rejected**']);
   }
-  for (const name of methodNames(Query)) rows.push([`\`${name}()\``, 'none', 'yes']);
+  for (const name of methodNames(Query)) {
+    if (!(name in QueryMethods.prototype)) rows.push([`\`${name}()\``, 'none', 'yes']);
+  }
   return table(['method', 'control request', 'Toolplane’s agent'], rows);
 }
 

@@ -6,13 +6,22 @@ import type { Options } from './options/options.ts';
 import type { Prompt, Query as QueryInterface, WarmQuery } from './query-interface.ts';
 import { QueryMethods } from './query-methods.ts';
 
-/** A conversation: an async iterable of messages with control methods. */
+/**
+ * A conversation: an async iterable of messages with control methods. Tracing libraries wrap it by copying the methods
+ * of its first prototype, or in a `Proxy`; so this prototype has all methods, and the object has each one bound.
+ */
 export class Query extends QueryMethods implements QueryInterface {
+  static {
+    const { constructor: _, ...inherited } = Object.getOwnPropertyDescriptors(QueryMethods.prototype);
+    Object.defineProperties(Query.prototype, inherited);
+  }
+
   /** Streams that are being sent; they are stopped when the query ends. */
   readonly #feeds = new Set<PromptFeed>();
 
   constructor(conversation: Conversation, prompt: Prompt) {
     super(conversation);
+    bindMethods(this, Query.prototype);
     const sent = typeof prompt === 'string' ? conversation.send(userMessage(prompt)) : this.#pour(prompt);
     sent.then((how) => how !== 'left' && conversation.endInput()).catch((cause) => conversation.fail(cause));
   }
@@ -75,6 +84,21 @@ export class Query extends QueryMethods implements QueryInterface {
 
   #leaveInput(): void {
     for (const feed of this.#feeds) feed.stop();
+  }
+}
+
+/**
+ * Gives the object its own, not enumerable, version of each method, which works with any `this`. Each call looks the
+ * method up again, so that replacing it on the prototype takes effect.
+ */
+function bindMethods(object: object, prototype: object): void {
+  for (const name of Reflect.ownKeys(prototype)) {
+    if (name === 'constructor') continue;
+    Object.defineProperty(object, name, {
+      value: (...args: unknown[]) => Reflect.get(prototype, name).apply(object, args),
+      configurable: true,
+      writable: true,
+    });
   }
 }
 
