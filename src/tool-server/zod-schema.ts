@@ -26,11 +26,18 @@ export function isZodSchema(value: unknown): value is Zod.core.$ZodType {
 export function compileZod(schema: Zod.core.$ZodType, io: 'input' | 'output'): CompiledSchema {
   const z = loadZod();
   return {
-    json: z.toJSONSchema(schema, { target: 'draft-7', io }) as JsonSchema,
+    json: z.toJSONSchema(schema, { target: 'draft-7', io, metadata: metadataOf(z) }) as JsonSchema,
     check: isSurelySync(schema)
       ? (value) => toChecked(z.safeParse(schema, value))
       : (value) => z.safeParseAsync(schema, value).then(toChecked),
   };
+}
+
+/** Descriptions and other metadata. Copies of zod before 4.1 have a registry of their own, which `meta()` reads. */
+function metadataOf({ globalRegistry }: ReturnType<typeof loadZod>): typeof globalRegistry {
+  const get = (schema: Zod.core.$ZodType) =>
+    globalRegistry.get(schema) ?? (schema as { meta?: () => Zod.core.GlobalMeta | undefined }).meta?.();
+  return { get } as unknown as typeof globalRegistry;
 }
 
 type Parsed = { success: true; data: unknown } | { success: false; error: { message: string } };

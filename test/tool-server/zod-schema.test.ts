@@ -96,6 +96,13 @@ describe('zod shape', () => {
       expect(await compiled.check({})).toEqual({ ok: true, value: { n: 1 } });
     });
 
+    test('keeps descriptions that only its own registry has', () => {
+      // As zod 4.0 does; later versions share one registry.
+      const field = Object.assign(otherCopy.string(), { meta: () => ({ description: 'a city' }) });
+      const compiled = compileZodShape({ city: field } as unknown as RawShape, 'input');
+      expect(compiled.json).toMatchObject({ properties: { city: { description: 'a city' } } });
+    });
+
     test('awaits its asynchronous refinements', async () => {
       const shape = { n: otherCopy.number().refine(async (n) => n > 0, 'not positive') };
       const { check } = compileZodShape(shape as unknown as RawShape, 'input');
