@@ -19,7 +19,7 @@ export function wrapResult(value: unknown, options: { structured: boolean }): Ca
     case 'function':
     case 'symbol':
       return failedResult(
-        `The tool returned a ${typeof value}, which cannot be serialized. Return text, a number, plain data or a result.`,
+        `The tool returned a ${typeof value}, which cannot be serialized. Return text, a number, plain data or an MCP tool result.`,
       );
     case 'object':
       if (value === null) return { content: [] };

@@ -13,7 +13,7 @@ export const TOOL_SEARCH = defineBuiltIn({
     'Finds and loads deferred tools of connected servers; their definitions are available from your next message on. ' +
     'Describe the task in a few words, in any language, or name tools: ' +
     '"select:mcp__github__create_issue,mcp__github__list_issues". "server:github" searches one server, "+word" requires ' +
-    'the word, "readonly:true" and "destructive:false" require that annotation; a query with filters only lists tools by name.',
+    'the word, "readonly:true" and "destructive:false" require that annotation; a query that has only filters lists tools by name.',
   annotations: { title: 'Search for tools', readOnlyHint: true, openWorldHint: false },
   required: {
     query: {

@@ -100,7 +100,7 @@ Files, highest precedence first:
   ~/.toolplane/settings.json               scope user: all your projects
 
 The first two are read from every directory between the working directory and the root of the repository, nearest first.
-Entries of a project are active only after you approved them: toolplane mcp approve. Entries that you add are approved.
+Entries of a project are active only after you approve them: toolplane mcp approve. Entries that you add are approved.
 \${VAR}, \${VAR:-default} and \${secret:NAME} are substituted when a server starts, never when a file is written.
 
 Exit codes:

@@ -85,7 +85,7 @@ const MAX_PROJECT_RULES = 2000;
 const MAX_PROJECT_RULE_CHARACTERS = 128 * 1024;
 const TOO_MANY_RULES =
   'this rule and those after it are ignored: a project file may have at most ' +
-  `${MAX_PROJECT_RULES} rules of ${MAX_PROJECT_RULE_CHARACTERS} characters in all`;
+  `${MAX_PROJECT_RULES} rules with ${MAX_PROJECT_RULE_CHARACTERS} characters in total`;
 
 function isMode(value: unknown): value is PermissionMode {
   return (PERMISSION_MODES as readonly unknown[]).includes(value);

@@ -5,7 +5,7 @@ import { parseGlob } from './glob-pattern.ts';
 export const GLOB = defineBuiltIn({
   name: 'Glob',
   description:
-    'Finds files by name, newest first, at most 100. The pattern is relative to path: "*.ts" is directly in it, ' +
+    'Finds files by name, newest first, at most 100. The pattern is relative to path: "*.ts" finds files directly in it, ' +
     '"**/*.ts" at any depth. .git and node_modules are left out unless the pattern names them.',
   annotations: { title: 'Find files', readOnlyHint: true },
   required: {

@@ -30,21 +30,22 @@ import {
 
 const APPROVE_HELP = `
 Servers in .mcp.json and .toolplane/settings.local.json, and what the settings files of a project would allow, run or set,
-are active only after you approved them on this machine. In a terminal, without names, each is shown as written:
+are active only after you approve them on this machine. In a terminal, without names, each is shown as written:
 
   y  approve it; if it changes, you are asked again
   n  reject it: a rejected server is not started; in a rejected settings file, only restrictions such as deny and ask
      rules are active; if it changes, you are asked again
   s  skip it
   t  trust the whole repository: every server, hook, allow rule and variable in it is active without approval, now and
-     after every pull, as long as it is this repository (identified by a token in .git/toolplane-trust)
+     after every pull; another repository at the same path is not trusted (a token in .git/toolplane-trust identifies
+     this one)
   q  stop; the answers so far are saved
 
 Ctrl-C changes nothing. Without a terminal, only named items are approved:
 
   toolplane mcp approve                     review and decide
-  toolplane mcp approve github docs         these servers; if several files have a name, the pending entry of highest
-                                            precedence
+  toolplane mcp approve github docs         these servers; if several files define the same name, the pending
+                                            entry of highest precedence
   toolplane mcp approve --settings          the settings files of the project, including rejected ones
   toolplane mcp approve --all               every pending server and settings file
   toolplane mcp approve --trust-repository  everything in the repository, now and later

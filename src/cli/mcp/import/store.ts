@@ -40,12 +40,15 @@ export function storeCandidate(
     : { entry: server.entry, secrets: [] };
   const literal = literalSecrets(entry);
   if (options.scope === 'project' && literal.length > 0 && !options.force) {
+    const isOne = literal.length === 1;
+    const what = isOne ? 'looks like a secret' : 'look like secrets';
+    const them = isOne ? 'it' : 'them';
     const remedy = options.secrets
-      ? 'use --force to write it anyway'
-      : 'use --secrets to store it as a secret, or --force to write it anyway';
+      ? `use --force to write ${them} anyway`
+      : `use --secrets to store ${them} in the secret store, or --force to write ${them} anyway`;
     return {
       kind: 'failed',
-      why: `${literal.join(', ')} looks like a secret, and the file is shared; ${remedy}`,
+      why: `${literal.join(', ')} ${what}, and the file is shared; ${remedy}`,
     };
   }
   try {

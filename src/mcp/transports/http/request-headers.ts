@@ -187,7 +187,7 @@ export function parseHelperOutput(text: string): Record<string, string> | string
     return 'must print one JSON object of headers, but its output is not JSON';
   }
   if (!isRecord(value) || Array.isArray(value))
-    return 'must print one JSON object of headers, but printed another JSON value';
+    return 'must print one JSON object of headers, but printed a JSON value of another type';
   for (const [header, content] of Object.entries(value)) {
     if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(header)) return 'printed an invalid header name';
     if (typeof content !== 'string') return `printed a value of "${header}" that is not a string`;

@@ -179,6 +179,18 @@ test('writes no secrets to a shared file without --force', async () => {
   expect(Object.keys(JSON.parse(shared).mcpServers)).toEqual(['memory', 'db']);
 });
 
+test('names all secrets of an entry that is not written to a shared file', async () => {
+  const place = configPlace();
+  place.write(join(place.userHome, '.claude.json'), {
+    mcpServers: { api: { command: 'npx', env: { API_TOKEN: TOKEN, GITHUB_TOKEN: TOKEN } } },
+  });
+  const { stdout } = await run(place, 'claude-code', '--all', '--scope', 'project');
+  expect(stdout.replace(/\s+/g, ' ')).toContain(
+    'env.API_TOKEN, env.GITHUB_TOKEN look like secrets, and the file is shared; ' +
+      'use --secrets to store them in the secret store, or --force to write them anyway',
+  );
+});
+
 test.each([
   ['an unknown source', ['cursr'], /unknown source "cursr"; did you mean cursor\?/],
   ['a short one', ['claude'], /did you mean claude-code\?/],

@@ -36,7 +36,7 @@ describe('a headersHelper', () => {
     ],
     [
       'console.log(5)',
-      'MCP server "srv": its "headersHelper" must print one JSON object of headers, but printed another JSON value',
+      'MCP server "srv": its "headersHelper" must print one JSON object of headers, but printed a JSON value of another type',
     ],
     ["console.log('x'.repeat(99999))", 'MCP server "srv": its "headersHelper" printed more than 65536 bytes'],
   ])('%s is one clear fault', async (code, message) => {
@@ -111,7 +111,7 @@ test.each([
   ['{"Authorization":"Bearer x"}', { Authorization: 'Bearer x' }],
   ['{}', {}],
   ['Bearer secret', 'must print one JSON object of headers, but its output is not JSON'],
-  ['["secret"]', 'must print one JSON object of headers, but printed another JSON value'],
+  ['["secret"]', 'must print one JSON object of headers, but printed a JSON value of another type'],
   ['{"a":1}', 'printed a value of "a" that is not a string'],
   ['{"a b":"secret"}', 'printed an invalid header name'],
   ['{"a":"sec\\nret"}', 'printed a value of "a" that is not a valid header value'],
