@@ -13,7 +13,7 @@ const PROGRAM = `
   const { scriptAgent } = await import(${source('../../src/entry/testing.ts')});
   for (let n = 0; n < 2; n++) {
     const agent = scriptAgent(async (it) => { await it.start(); await it.prompt(); it.result('done'); });
-    for await (const _ of query({ prompt: 'token=hush', options: { link: agent.link, mcpConfig: '/x.json' } }));
+    for await (const _ of query({ prompt: 'token=hush', options: { link: agent.link, mcpConfig: '/x.json', modle: 'm' } }));
   }`;
 
 async function run(env: Record<string, string>): Promise<{ stdout: string; stderr: string }> {
@@ -34,6 +34,9 @@ test('a warning is emitted once as a process warning (R13)', async () => {
   expect(stderr).toMatch(
     /\[TOOLPLANE_MCP_CONFIG_DEPRECATED\] ToolplaneWarning: options\.mcpConfig is deprecated/,
   );
+  expect(
+    stderr.match(/ToolplaneWarning: options\.modle is not an option.*did you mean "model"\?/g),
+  ).toHaveLength(1);
 });
 
 test.each(['frames', '1', 'true', '*', 'other, frames'])(

@@ -127,6 +127,7 @@ const ROWS: Readonly<Record<string, Options>> = {
   'tools preset': { tools: { type: 'preset', preset: 'claude_code' } },
   toolConfig: { toolConfig: { askUserQuestion: { previewFormat: 'html' } } },
   'empty texts': { model: '', agent: '', resume: '', sessionId: '', fallbackModel: '', debugFile: '' },
+  'null texts': { model: null, resume: null, effort: null } as never,
   'null values': { model: null, resume: null, allowedTools: null, tools: null } as never,
   'settings empty text': { settings: '' },
   'settings null values': { settings: { model: undefined } } as never,

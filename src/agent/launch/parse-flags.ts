@@ -53,7 +53,7 @@ function collectFlags(all: Iterable<Given>): ParsedFlags {
 function* readLaunchFlags(flags: readonly LaunchFlag[]): Generator<Given> {
   for (const flag of flags) {
     const row = Object.hasOwn(FLAGS, flag.name) ? FLAGS[flag.name] : undefined;
-    if (flag.isText && flag.value !== true && row?.kind.takes === 'none') {
+    if (flag.isText && flag.value !== true && flag.value !== '' && row?.kind.takes === 'none') {
       yield { kind: 'fault', text: `--${flag.name} takes ${row.kind.what}` };
       continue;
     }
@@ -86,8 +86,10 @@ function* readArguments(argv: readonly string[]): Generator<Given> {
       continue;
     }
     const { takes, what } = row.kind;
+    // Programs pass an empty string in extraArgs for a flag without a value.
+    const endOfNone = argv[at] === '' ? at + 1 : at;
     const end =
-      takes === 'none' ? at : Math.min(endOfValues(argv, at), takes === 'one' ? at + 1 : argv.length);
+      takes === 'none' ? endOfNone : Math.min(endOfValues(argv, at), takes === 'one' ? at + 1 : argv.length);
     const values = joined === undefined ? argv.slice(at, end) : [joined];
     if (joined === undefined) at = end;
     if (takes === 'none') {

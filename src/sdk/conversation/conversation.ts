@@ -51,8 +51,8 @@ export class Conversation {
   readonly initialized: Promise<Frame>;
 
   /** `initializeTimeoutMs` may only raise the limit for the agent's first answer. */
-  constructor(options: Options, deps: SdkDeps, initializeTimeoutMs = 0) {
-    checkOptions(options);
+  constructor(given: Options, deps: SdkDeps, initializeTimeoutMs = 0) {
+    const options = checkOptions(given);
     for (const warning of optionWarnings(options)) deps.warn(warning);
     if (options.abortController?.signal.aborted) throw new AbortError('Operation aborted');
     this.#options = options;

@@ -5,20 +5,39 @@ import { SdkError } from '../../protocol/sdk-error.ts';
 import { OPTION_TABLE } from './option-table.ts';
 import type { Options } from './options.ts';
 
-/** Throws for the first invalid option, before anything is started. An undefined value counts as not given. */
-export function checkOptions(options: Options): void {
-  if (!isRecord(options))
-    throw new SdkError('bad-option', `options must be an object; it is ${describeValue(options)}`);
+/**
+ * Throws for the first invalid option, before anything is started. Undefined and null count as not given: the returned
+ * options contain no null. With `strictOptions`, null and unknown options are errors too.
+ */
+export function checkOptions(given: Options): Options {
+  if (!isRecord(given))
+    throw new SdkError('bad-option', `options must be an object; it is ${describeValue(given)}`);
+  const isStrict = given.strictOptions === true;
+  const options = isStrict ? given : withoutNull(given);
   for (const [name, value] of Object.entries(options)) {
-    const row = Object.hasOwn(OPTION_TABLE, name) ? OPTION_TABLE[name] : undefined;
+    const row = isKnown(name) ? OPTION_TABLE[name] : undefined;
     if (value !== undefined && row?.goes === 'refused')
       throw new SdkError('unsupported-option', `options.${name} is not supported: ${row.does}`);
   }
-  const invalid = optionFault(options, CHECKS, (name) => `options.${name}`);
+  const checked = isStrict
+    ? options
+    : Object.fromEntries(Object.entries(options).filter(([name]) => isKnown(name)));
+  const invalid = optionFault(checked, CHECKS, (name) => `options.${name}`);
   if (invalid !== undefined) throw new SdkError('bad-option', invalid);
   const fault = COMBINATIONS.find((rule) => rule.broken(options));
   if (fault) throw new SdkError('bad-option', fault.message);
   checkHooks(options.hooks);
+  return options;
+}
+
+function isKnown(name: string): boolean {
+  return Object.hasOwn(OPTION_TABLE, name);
+}
+
+function withoutNull(options: Options): Options {
+  const entries = Object.entries(options);
+  if (!entries.some(([, value]) => value === null)) return options;
+  return Object.fromEntries(entries.filter(([, value]) => value !== null));
 }
 
 const CHECKS = Object.fromEntries(Object.entries(OPTION_TABLE).map(([name, { check }]) => [name, check]));
@@ -73,9 +92,14 @@ function checkHooks(hooks: Options['hooks']): void {
   }
 }
 
-/** Warnings about valid options that do not have the expected effect. */
+/** Warnings about options that are unknown or do not have the expected effect. */
 export function optionWarnings(options: Options): { code: string; message: string }[] {
-  const warnings: { code: string; message: string }[] = [];
+  const warnings = Object.entries(options)
+    .filter(([name, value]) => value !== undefined && !isKnown(name))
+    .map(([name]) => ({
+      code: 'TOOLPLANE_UNKNOWN_OPTION',
+      message: `options.${name} is not an option and is ignored${didYouMean(name, Object.keys(OPTION_TABLE))}`,
+    }));
   if (options.mcpConfig !== undefined) {
     warnings.push({
       code: 'TOOLPLANE_MCP_CONFIG_DEPRECATED',

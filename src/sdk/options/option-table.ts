@@ -89,7 +89,11 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
   env: row('process', environment, 'replaces the environment of the agent'),
   executable: row('process', oneOf('bun', 'deno', 'node'), 'the runtime for an agent that is a script'),
   executableArgs: row('process', stringList, 'arguments before the script'),
-  extraArgs: row('argv', flagMap, '`--name value`, or `--name` for null'),
+  extraArgs: row(
+    'argv',
+    flagMap,
+    '`--name value`, or `--name` for null; a flag without a value also accepts an empty string',
+  ),
   fallbackModel: row('argv', string, '`--fallback-model=…`'),
   forkSession: row('argv', boolean, '`--fork-session`'),
   forwardSubagentText: row('initialize', boolean, '`forwardSubagentText`'),
@@ -178,6 +182,7 @@ export const OWN_OPTIONS: Readonly<Record<keyof OwnOptions, OptionRow>> = {
   controlTimeoutMs: row('here', numberFrom(1), 'time limit for control requests'),
   maxLineLength: row('here', countFrom(1024), 'maximum length of a line from the agent, in characters'),
   closeGraceMs: row('here', numberFrom(0), 'time limit for each step of closing the agent'),
+  strictOptions: row('here', boolean, 'rejects unknown options and null values'),
   link: row('process', callback, 'connects to the agent instead of starting a process'),
 };
 

@@ -196,6 +196,8 @@ export type OwnOptions = {
   maxLineLength?: number;
   /** Time limit for each step of closing the agent process, in milliseconds; 5,000 by default. */
   closeGraceMs?: number;
+  /** Reject unknown options and null values. Without it, unknown options are ignored with a warning, and null is not given. */
+  strictOptions?: boolean;
   /** Connects to an agent instead of starting a process, for example to a scripted agent in a test. */
   link?: (launch: AgentLaunch) => AgentLink;
 };

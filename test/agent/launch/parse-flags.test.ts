@@ -196,11 +196,24 @@ describe('parses the command line that the SDK writes', () => {
         allowedTools: [' A ', 'B'],
       },
     ],
+    [{ extraArgs: { 'replay-user-messages': '', tools: '', model: '', 'strict-mcp-config': '' } }],
     [{ thinking: { type: 'enabled', budgetTokens: 1.5 }, plugins: [{ type: 'local', path: 'a' }] }],
     [{ plugins: [{ type: 'local', path: 'a', skipMcpDiscovery: true }], permissionPromptToolName: 'x' }],
   ])('in-process options and the command line produce the same messages for %j', (given) => {
     const launched = launchFlags(given, undefined);
     expect(checkFlags(launched)).toEqual(parseFlags(launchArgv(launched)));
+  });
+
+  test('an empty string in extraArgs is the same as null for a flag without a value', () => {
+    const launched = launchFlags(
+      { extraArgs: { 'strict-mcp-config': '', tools: '', continue: '' } },
+      undefined,
+    );
+    expect(checkFlags(launched)).toEqual({
+      flags: { strictMcpConfig: true, tools: [], continue: true },
+      faults: [],
+      notes: [],
+    });
   });
 
   test('a flag without a value rejects a value from extraArgs', () => {

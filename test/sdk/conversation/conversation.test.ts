@@ -815,6 +815,13 @@ describe('conversation', () => {
     expect(deps.warnings.map((it) => it.code)).toEqual(['TOOLPLANE_MCP_CONFIG_DEPRECATED']);
   });
 
+  test('null options are not given, and unknown ones are ignored with a warning', async () => {
+    const nulls = { model: null, mcpServers: null, hooks: null, canUseTool: null, stderr: null, env: null };
+    const { world: deps, script } = await playThrough(turn(), { ...nulls, modle: 'm' } as never);
+    expect(deps.warnings.map((it) => it.code)).toEqual(['TOOLPLANE_UNKNOWN_OPTION']);
+    expect(script.launch?.argv.join(' ')).not.toMatch(/null|model/);
+  });
+
   test('a failed link leaves no session behind', async () => {
     const server = serverOf(() => 1);
     const { query } = createQuery(fakeDeps());

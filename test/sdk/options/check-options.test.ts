@@ -40,7 +40,8 @@ describe('check options', () => {
     [{ maxBudgetUsd: 5n }, 'options.maxBudgetUsd must be a number, 0 or more; it is 5'],
     [{ model: () => {} }, 'options.model must be a string; it is a function'],
     [{ mcpConfig: { a: {} } }, 'options.mcpConfig must be a string; it is an object { a: object }'], // R15
-    [{ model: null }, 'options.model must be a string; it is null'],
+    [{ model: null, strictOptions: true }, 'options.model must be a string; it is null'],
+    [{ strictOptions: 'yes' }, 'options.strictOptions must be true or false; it is "yes"'],
     [{ stderr: 'x'.repeat(100) }, `options.stderr must be a function; it is "${'x'.repeat(60)}…"`],
     [
       { plugins: [{ type: 'remote', path: '/x' }] },
@@ -60,8 +61,12 @@ describe('check options', () => {
     ['systemprompt', 'options.systemprompt is not an option; did you mean "systemPrompt"?'],
     ['somethingElseEntirely', 'options.somethingElseEntirely is not an option'],
     ['toString', 'options.toString is not an option'],
-  ])('an unknown option %s is rejected with the closest one', (name, message) => {
-    expect(refusal({ [name]: 1 })).toEqual({ code: 'bad-option', message });
+  ])('with strictOptions, an unknown option %s is rejected with the closest one', (name, message) => {
+    expect(refusal({ [name]: 1, strictOptions: true })).toEqual({ code: 'bad-option', message });
+  });
+
+  test('an invalid value beside an unknown option is an error', () => {
+    expect(refusal({ noSuchOption: 1, maxTurns: 'x' }).message).toMatch(/^options\.maxTurns must be/);
   });
 
   test.each<[string, Options, string]>([
@@ -118,6 +123,16 @@ describe('check options', () => {
     expect(() => checkOptions(options)).not.toThrow();
   });
 
+  test('null is the same as not given', () => {
+    const absent = Object.fromEntries(Object.keys(OPTION_TABLE).map((name) => [name, null]));
+    expect(checkOptions(absent)).toEqual({});
+    expect(checkOptions({ ...absent, model: 'm' })).toEqual({ model: 'm' });
+  });
+
+  test.each(refused)('with strictOptions, a null %s is rejected', (name) => {
+    expect(refusal({ [name]: null, strictOptions: true }).code).toBe('unsupported-option');
+  });
+
   test.each<Options>([
     { settings: '', sandbox: { enabled: true } },
     { settings: '{"a":1}', sandbox: { enabled: true }, extraArgs: { settings: './file.json' } },
@@ -155,6 +170,17 @@ describe('warnings', () => {
       'bypass says it all',
       { canUseTool, permissionMode: 'bypassPermissions', allowedTools: ['Read'] },
       [bypassed],
+    ],
+    [
+      'unknown options',
+      { mcpServer: 1, toString: 1, absent: undefined } as Options,
+      [
+        {
+          code: 'TOOLPLANE_UNKNOWN_OPTION',
+          message: 'options.mcpServer is not an option and is ignored; did you mean "mcpServers"?',
+        },
+        { code: 'TOOLPLANE_UNKNOWN_OPTION', message: 'options.toString is not an option and is ignored' },
+      ],
     ],
     ['another mode', { canUseTool, permissionMode: 'plan' }, []],
     [
