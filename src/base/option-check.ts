@@ -41,7 +41,7 @@ export function countFrom(min: number): Check {
 
 export function oneOf(...values: readonly string[]): Check {
   return {
-    what: `one of ${values.map((word) => `"${word}"`).join(', ')}`,
+    what: `${values.length > 1 ? 'one of ' : ''}${values.map((word) => `"${word}"`).join(', ')}`,
     holds: (value) => values.includes(value as string),
   };
 }
