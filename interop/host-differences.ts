@@ -54,7 +54,7 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
   },
   {
     programs: ['permission-callback'],
-    why: '`serverPolicyAskOnly` is not sent; the official types do not have it',
+    why: '`canUseTool` does not receive `serverPolicyAskOnly`, which the official types do not have either',
     without: withoutMember('serverPolicyAskOnly'),
   },
   {

@@ -1,7 +1,7 @@
 /** What is compared: assignability to and from the official type, and whether ours has all its members. */
 export type TypeComparison = 'toOfficial' | 'fromOfficial' | 'complete';
 
-const TEXTS = 'is refused when used; the texts of another product are not repeated in our types';
+const TEXTS = 'throws when used; its type does not repeat the literal texts of the official type';
 const SERVERS = 'accepts more: Toolplane servers, WebSocket servers, servers without a type';
 
 /**
@@ -13,9 +13,10 @@ export const TYPE_DIFFERENCES: Readonly<Record<string, Partial<Record<TypeCompar
     toOfficial: 'accepts more: the fields of any Standard Schema library',
     complete: 'a Standard Schema has fewer members than a zod type',
   },
-  BUILTIN_TOOL_NAMES: { toOfficial: 'is refused when used; declared as a list of strings' },
+  BUILTIN_TOOL_NAMES: { toOfficial: 'throws when used; its type is a list of strings' },
   InMemorySessionStore: {
-    toOfficial: 'is refused when used; the official class has private members, which match only that class',
+    toOfficial:
+      'throws when used; the official class has private members, so no other class can be assigned to it',
   },
   McpSdkServerConfigWithInstance: {
     toOfficial: 'accepts more: Toolplane servers and functions that create one server per query',
@@ -32,7 +33,7 @@ export const TYPE_DIFFERENCES: Readonly<Record<string, Partial<Record<TypeCompar
   USAGE_WARNING_PREFIXES: { toOfficial: TEXTS },
   createSdkMcpServer: {
     toOfficial: 'returns a Toolplane server, whose instance is not an McpServer',
-    fromOfficial: 'returns more: methods to add and call tools',
+    fromOfficial: 'the server also has methods to add and call tools',
   },
   tool: {
     toOfficial: 'infers optional arguments as optional members; calls compile with both packages',

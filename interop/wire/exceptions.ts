@@ -56,7 +56,7 @@ export const EXCEPTIONS: readonly WireException[] = [
   {
     cases: ['mcp: full handshake before the initialize reply, manifests off'],
     reason:
-      'The prompt is sent after `initialize` succeeded, and the acknowledgement of a notification has no id.',
+      'If the agent talks to a server before it answers `initialize`, the prompt is sent only after that answer, and the acknowledgement of a notification has no id.',
   },
   {
     cases: ['hook: throw'],
@@ -133,7 +133,7 @@ export const EXCEPTIONS: readonly WireException[] = [
       /^mcp: tools\/call (unknown tool|without name)$/,
       /^mcp: (resources\/list|prompts\/list|logging\/setLevel|unknown method|server\/discover)$/,
     ],
-    reason: 'Error messages name the tool or the method.',
+    reason: 'An error about an unknown tool or method contains its name.',
   },
   {
     cases: ['mcp: unknown server'],
