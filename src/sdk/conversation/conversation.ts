@@ -1,10 +1,10 @@
 import { Queue } from '../../base/async/queue.ts';
-import { ControlChannel } from '../../control/channel.ts';
+import { type ControlAnswer, ControlChannel } from '../../control/channel.ts';
 import type { AgentLink } from '../../control/link.ts';
 import { logFrames } from '../../control/logged-link.ts';
 import type { SDKMessage, SDKUserMessage } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
-import { AbortError, messageOf } from '../../protocol/sdk-error.ts';
+import { AbortError, messageOf, SdkError } from '../../protocol/sdk-error.ts';
 import { replaceReply, serveAgent } from '../handlers/agent-requests.ts';
 import { Bridge } from '../handlers/bridge.ts';
 import { type RegisteredHooks, registerHooks } from '../handlers/hooks.ts';
@@ -125,8 +125,7 @@ export class Conversation {
   /** Sends a control request; returns the body of the response. */
   async request(body: Frame & { subtype: string }): Promise<Frame> {
     await this.initialized;
-    const timeoutMs = this.#options.controlTimeoutMs ?? 60_000;
-    return (await this.#channel.request(body, { timeoutMs })).response;
+    return (await this.#request(body, this.#options.controlTimeoutMs ?? 60_000)).response;
   }
 
   /** Sends `initialize` again, without manifests; requests the agent still waits on are delivered again. */
@@ -171,6 +170,16 @@ export class Conversation {
     this.close().catch(() => {});
   }
 
+  /** A request that is pending when the caller aborts rejects with the `AbortError`; a later one is `closed`. */
+  async #request(body: Frame & { subtype: string }, timeoutMs: number): Promise<ControlAnswer> {
+    if (this.#isClosed) throw new SdkError('closed', 'Query closed before response received');
+    try {
+      return await this.#channel.request(body, { timeoutMs });
+    } catch (cause) {
+      throw this.#aborted ?? cause;
+    }
+  }
+
   async #initialize(withManifests: boolean): Promise<Frame> {
     const which = isDefaultAgent(this.#options) ? 'ours' : 'all';
     return this.#sendInitialize(
@@ -180,7 +189,7 @@ export class Conversation {
 
   async #sendInitialize(manifests: ReadonlyMap<string, Manifest>): Promise<Frame> {
     const body = buildInitialize(this.#options, this.#hooks.wire, this.#servers, manifests);
-    const { response, extra } = await this.#channel.request(body, { timeoutMs: this.#initializeMs });
+    const { response, extra } = await this.#request(body, this.#initializeMs);
     checkSupport(this.#options, response);
     this.#isReady = true;
     for (const pending of Object.values(extra)) {
@@ -214,7 +223,7 @@ export class Conversation {
   }
 
   readonly #onAbort = (): void => {
-    this.#aborted = new AbortError('Claude Code process aborted by user');
+    this.#aborted = new AbortError('Operation aborted');
     this.fail(this.#aborted);
   };
 
