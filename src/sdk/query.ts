@@ -124,7 +124,7 @@ export function createQuery(deps: SdkDeps): QueryFunctions {
       return {
         query(prompt) {
           if (query)
-            throw new SdkError('closed', 'query() was already called on this agent: start another one');
+            throw new SdkError('closed', 'query() was already called on this agent: call startup() again');
           checkPrompt(prompt);
           query = new Query(conversation, prompt);
           return query;

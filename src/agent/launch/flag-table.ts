@@ -175,7 +175,10 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'lead-only': used(on, 'leadOnly'),
   agent: refused(text, 'pass its prompt with --system-prompt', 'agent'),
   'plugin-dir': used(repeated, 'pluginDirs'),
-  'plugin-dir-no-mcp': unused(repeated, 'only MCP servers of plugins are used, and this flag excludes them'),
+  'plugin-dir-no-mcp': unused(
+    repeated,
+    'MCP servers are the only part of a plugin that is used, and this flag excludes them',
+  ),
   'await-initialize': harmless(on, 'the agent always waits for initialize'),
   channels: refused(repeated, 'channels are not supported'),
 

@@ -89,7 +89,10 @@ function connectAll(tools: readonly ModelTool[], system: string): MessageReply {
 
 /** The system prompt lists the servers that can be connected. */
 function connectableServers(system: string): string[] {
-  return /connect_mcp connects one by its name.*?: (.*)\.$/m.exec(system)?.[1]?.split(', ') ?? [];
+  return (
+    /^Not connected yet: (.*)\. connect_mcp connects a server by its name/m.exec(system)?.[1]?.split(', ') ??
+    []
+  );
 }
 
 /** Calls a tool that triggers something, with made-up values for required arguments. */

@@ -48,7 +48,7 @@ function instructions(servers: ReadonlyMap<string, Server>): string {
 function connectableServers(servers: ReadonlyMap<string, Server>): string {
   const names = [...servers].flatMap(([name, { state }]) => (state.kind === 'waiting' ? [name] : []));
   if (names.length === 0) return '';
-  return `# Servers you can connect\nconnect_mcp connects one by its name; its tools are available afterwards: ${names.join(', ')}.`;
+  return `# Servers you can connect\nNot connected yet: ${names.join(', ')}. connect_mcp connects a server by its name; its tools are available afterwards.`;
 }
 
 /** The lead's system prompt for the next request. */

@@ -23,7 +23,7 @@ const HUNG_UP = 129;
 
 const SLASH_HINT = 'To enter an answer that starts with /, type // instead.';
 const QUEUED =
-  '  queued: the message is sent when this turn ends; Ctrl-C interrupts the turn and discards it';
+  '  queued: the message is sent when this turn ends; Ctrl-C interrupts the turn and discards the message';
 
 /** An interactive conversation: reads a line, runs a turn, and repeats until the user leaves. */
 export class Chat implements AsyncDisposable {

@@ -119,7 +119,7 @@ export function defineAdd(command: Command): void {
     .addOption(new Option('--timeout <ms>', 'timeout of a call').argParser(milliseconds))
     .option('--trust', 'trust the tool annotations of the server; not available with -s project')
     .option('--on-demand', 'start the server when it is first used')
-    .option('--force', 'replace an existing entry; write secrets to a project file')
+    .option('--force', 'replace an existing entry; allow secrets in a project file')
     .addHelpText('after', ADD_HELP)
     .action(async (name: string, target: string, args: string[], values: Values) => {
       const { scope, transport, env = [], header = [], cwd, timeout, trust, onDemand } = values;
@@ -170,7 +170,7 @@ export function defineAddJson(command: Command): void {
     .argument('<name>', 'the name of the server')
     .argument('<json>', 'the entry; - for stdin')
     .addOption(scopeOption('local'))
-    .option('--force', 'replace an existing entry; write secrets to a project file')
+    .option('--force', 'replace an existing entry; allow secrets in a project file')
     .addHelpText('after', ADD_JSON_HELP)
     .action(async (name: string, json: string, values: AddJsonValues) => {
       const request = { name, json, scope: values.scope, force: values.force === true };

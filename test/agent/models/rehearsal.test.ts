@@ -56,7 +56,7 @@ test('runs steps joined by "then" in order', () => {
 });
 
 const SYSTEM =
-  '# Servers you can connect\nconnect_mcp connects one by its name; its tools are available afterwards: docs, deploy.';
+  '# Servers you can connect\nNot connected yet: docs, deploy. connect_mcp connects a server by its name; its tools are available afterwards.';
 const TRIGGER = {
   ...modelTool('mcp__deploy__trigger', {}),
   input_schema: {

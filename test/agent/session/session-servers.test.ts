@@ -294,8 +294,8 @@ test('connect_mcp connects an on-demand server; its tools are sent in the next r
     JSON.stringify(before?.tools.slice(0, builtIns)),
   );
   expect(before?.tools.some(({ name }) => name === 'mcp__fix__echo')).toBe(false);
-  expect(before?.system).toContain('connect_mcp connects one by its name');
-  expect(after?.system).not.toContain('connect_mcp connects one by its name');
+  expect(before?.system).toContain('connect_mcp connects a server by its name');
+  expect(after?.system).not.toContain('connect_mcp connects a server by its name');
   expect(after?.system).toContain('## fix\nEcho with echo.');
 });
 

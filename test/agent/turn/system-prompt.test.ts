@@ -32,7 +32,7 @@ test.each([
       ...NONE,
       servers: servers({ a: { kind: 'waiting' }, b: { kind: 'failed', fault: 'x' }, c: { kind: 'waiting' } }),
     },
-    '# Servers you can connect\nconnect_mcp connects one by its name; its tools are available afterwards: a, c.',
+    '# Servers you can connect\nNot connected yet: a, c. connect_mcp connects a server by its name; its tools are available afterwards.',
   ],
   [
     'tools that have to be searched for',

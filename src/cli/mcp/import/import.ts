@@ -35,7 +35,7 @@ other programs are never changed, and no server is started.
   toolplane mcp import --all --secrets          store credentials as secrets, with \${secret:NAME} in the file
 
 Sources:
-  claude-code       ~/.claude.json: yours, and those of this directory
+  claude-code       ~/.claude.json: your servers, and the servers of this directory
   claude-desktop    claude_desktop_config.json
   cursor            ~/.cursor/mcp.json, .cursor/mcp.json
   vscode            mcp.json and settings.json of the user, .vscode/mcp.json, .vscode/settings.json
@@ -44,10 +44,11 @@ Sources:
   windsurf          ~/.codeium/windsurf/mcp_config.json
   zed               settings.json of the user, .zed/settings.json
 
-A server that is already configured is not imported again: entries with the same command or URL are the same server. With
-scope user, a server that only this project has is imported. An entry of the same name that connects to another server is
-replaced only with --force. --all skips project files, which may come from an untrusted author, unless --project-files is
-given, and servers that are disabled in the other program. Keys that have no equivalent are reported.
+A server that is already configured is not imported again: entries with the same command or URL are the same server.
+With scope user, a server that is configured only in this project is imported nevertheless. An entry of the same name
+that connects to another server is replaced only with --force. --all skips project files, which may come from an
+untrusted author, unless --project-files is given, and servers that are disabled in the other program. Keys that have no
+equivalent are reported.
 
 Exit codes:
   0    success, or nothing to import
