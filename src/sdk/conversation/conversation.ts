@@ -223,7 +223,7 @@ export class Conversation {
   }
 
   readonly #onAbort = (): void => {
-    this.#aborted = new AbortError('Operation aborted');
+    this.#aborted = new AbortError('Claude Code process aborted by user');
     this.fail(this.#aborted);
   };
 
