@@ -37,7 +37,8 @@ export const SDK_ERRORS = {
   },
   'spawn-failed': {
     meaning: 'The agent could not be started.',
-    remedy: 'Check that the path exists and is executable, and that `cwd` exists.',
+    remedy:
+      'Check that the file in `pathToClaudeCodeExecutable` exists and is executable, and that `cwd` exists.',
   },
   'process-exited': {
     meaning: 'The agent process exited before the conversation ended.',
@@ -46,7 +47,7 @@ export const SDK_ERRORS = {
   },
   'control-failed': {
     meaning: 'The agent answered a control request with an error.',
-    remedy: 'The message is the agent’s; `errorCode` is its code, if it sent one.',
+    remedy: 'The message comes from the agent; `errorCode` is the error code, if the agent sent one.',
   },
   timeout: {
     meaning: 'The agent did not answer a control request in time.',

@@ -40,7 +40,7 @@ function cliArgs(): string[] {
   if (file === undefined) {
     throw new SdkError(
       'bad-server',
-      'moduleServer: the command of toolplane is not beside its code, which a bundler has copied; exclude the package from the bundle, or run "toolplane serve" as a stdio server',
+      'moduleServer: the file of the toolplane command was not found, because a bundler has copied the code of the toolplane package; exclude the package from the bundle, or run "toolplane serve" as a stdio server',
     );
   }
   return file.endsWith('.ts') ? ['--conditions=toolplane-source', file] : [file];

@@ -74,7 +74,7 @@ function refuseShape(schema: JsonSchema): JsonSchema {
   const field = keys.find((key) => isStandardSchema(schema[key]));
   if (field !== undefined) {
     throw new Error(
-      `"${field}" is a schema, but not every field is a zod schema; a plain shape may contain zod fields only; use an object schema of the other library`,
+      `"${field}" is a schema, but not every field is a zod schema; make every field a zod schema, or pass an object schema instead of a plain object of fields`,
     );
   }
   const word = keys.find((key) => typeof schema[key] === 'function');

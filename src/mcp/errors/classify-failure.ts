@@ -303,7 +303,9 @@ const certificate = (detail: string): NetworkError => ({
 /** Unreadable TLS records usually occur during the handshake, but are possible later. */
 const garbled = (detail: string): NetworkError => ({ ...certificate(detail), hasRun: 'maybe' });
 
-const UNTRUSTED = certificate('the issuer of its certificate is not trusted; add its CA under tls.ca');
+const UNTRUSTED = certificate(
+  'the issuer of its certificate is not trusted; add the certificate of the issuer under tls.ca',
+);
 
 /** Codes of the operating system and of the HTTP library, with a message and a remedy. */
 export const NETWORK_ERRORS: Readonly<Record<string, NetworkError>> = {

@@ -4,7 +4,7 @@ import type { MissingVariable } from '../transports/stdio/server-environment.ts'
 export const HOST_ERRORS = {
   'bad-config': {
     meaning: 'An entry or option is invalid.',
-    remedy: 'Correct the value that the message names; Toolplane does not retry before it changes.',
+    remedy: 'Correct the value that the message names; Toolplane retries only after the value has changed.',
   },
   'spawn-failed': {
     meaning: 'The command cannot be started, or exited before it was ready.',

@@ -100,7 +100,7 @@ export function checkSupport({ hooks }: Options, response: Frame): void {
   if (!mustBlock || response.hook_on_failure_supported === true) return;
   throw new SdkError(
     'control-failed',
-    'The agent does not support onFailure: "block" of hook matchers, so a failing hook would not block',
+    'The agent does not support onFailure: "block" of hook matchers, so a failing hook would not block the action: update the agent or remove onFailure',
   );
 }
 

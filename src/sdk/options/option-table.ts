@@ -124,7 +124,7 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
   pluginDelivery: row(
     'argv',
     oneOf('argv', 'initialize'),
-    '`initialize` sends `plugins` in that request, with `--await-initialize`',
+    '"initialize" sends `plugins` in the `initialize` request and adds `--await-initialize`',
   ),
   plugins: row(
     'argv',

@@ -36,7 +36,7 @@ test.each([
   'gh: the server was not ready within 4000 ms: no response to "initialize"; raise connectTimeoutMs if it is slow',
   'gh: the server failed (HTTP 500); check its log, or retry later',
   'gh: the server requires authentication; set "headers" of its entry',
-  'gh: the issuer of its certificate is not trusted; add its CA under tls.ca',
+  'gh: the issuer of its certificate is not trusted; add the certificate of the issuer under tls.ca',
   'gh: its certificate is for another host; set tls.serverName',
   'gh: the server redirects to another origin; if that is the server, make it the "url"',
   'gh: the server supports none of the protocol versions of this client; update the server or Toolplane',
