@@ -36,7 +36,7 @@ export const CONNECT_MCP = defineBuiltIn({
 function discovered({ tools, searchable = 0 }: Extract<ConnectOutcome, { kind: 'connected' }>): string {
   const more = tools.length - MAX_NAMES;
   const named = more > 0 ? `${listed(tools.slice(0, MAX_NAMES))} and ${more} more` : listed(tools);
-  return searchable > 0 ? `${named}. Use ToolSearch to find and load them` : named;
+  return searchable > 0 ? `${named}. Use ToolSearch to find and load the tools` : named;
 }
 
 function listed(names: readonly string[]): string {

@@ -95,7 +95,7 @@ function truncateMiddle(
 ): string {
   const note = (left: number) =>
     `[${shown(left)} characters omitted: ${what.toLowerCase()} has ${measures(whole, limit)}${ending}. ` +
-    'To see them, request less data per call.]';
+    'To see the omitted characters, request less data per call.]';
   return ends(whole, Math.max(0, room), limit, note);
 }
 

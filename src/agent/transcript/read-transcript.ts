@@ -55,7 +55,7 @@ function contentsOf(
   for (const { uuid } of chain?.orphans ?? []) {
     diagnostics.push({
       fault: 'lost-parent',
-      message: `The parent of entry ${uuid} is missing; the line before it is used instead`,
+      message: `The parent of entry ${uuid} is missing; the line before that entry is used as its parent`,
     });
   }
   const { messages, faults } = repairConversation(conversation(entries));
@@ -89,7 +89,7 @@ function readLines(text: string): Lines {
       message: 'The file has no header; the current version is assumed',
     });
   } else if (header && header.version > VERSION) {
-    const message = `The file has version ${header.version}, which is newer than ${VERSION}`;
+    const message = `The file has version ${header.version}, which is newer than the supported version ${VERSION}`;
     diagnostics.push({ fault: 'later-version', message });
   }
   return { header, title, entries, diagnostics };

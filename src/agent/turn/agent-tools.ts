@@ -56,9 +56,9 @@ function reportAliases({ diagnostics }: Pool, session: SessionContext): void {
 const MAX_REPORTED_ALIASES = 100;
 const aliases = new WeakMap<SessionContext, Set<string>>();
 const ALIAS_REASON: Readonly<Record<PoolDiagnostic['fault'], string>> = {
-  'name-taken': 'another tool has that name',
-  'name-too-long': 'the name is too long for the model',
-  'name-empty': 'the name has no characters that a model accepts',
+  'name-taken': 'another tool already has its full name',
+  'name-too-long': 'its full name is too long for the model',
+  'name-empty': 'its name has no characters that a model accepts',
   'listed-twice': 'the tool is listed twice, and the first definition is used',
 };
 

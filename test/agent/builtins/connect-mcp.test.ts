@@ -12,7 +12,7 @@ test.each<[ConnectOutcome, ToolOutcome]>([
   [{ kind: 'connected', tools: [] }, done("Connected to 'docs'. Discovered: (none)")],
   [
     { kind: 'connected', tools: ['mcp__docs__search'], searchable: 1 },
-    done("Connected to 'docs'. Discovered: mcp__docs__search. Use ToolSearch to find and load them"),
+    done("Connected to 'docs'. Discovered: mcp__docs__search. Use ToolSearch to find and load the tools"),
   ],
   [
     { kind: 'connected', tools: Array.from({ length: 102 }, (_, at) => `t${at}`) },

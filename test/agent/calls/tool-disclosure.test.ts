@@ -224,7 +224,7 @@ describe('session tool search', () => {
       Array(3).fill(JSON.stringify(model.requests[0]?.tools)),
     );
     expect(results(model.requests[1]).d).toMatch(
-      /^Connected to 'fix'. Discovered: .*mcp__fix__echo.*Use ToolSearch to find and load them$/,
+      /^Connected to 'fix'. Discovered: .*mcp__fix__echo.*Use ToolSearch to find and load the tools$/,
     );
   });
 

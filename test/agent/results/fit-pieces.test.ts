@@ -149,7 +149,7 @@ describe('without a file', () => {
     const said = (told as { text: string }).text;
     expect(said).toMatch(/^\[Doc\] begin x+\n\[5,998 characters omitted: the result has 9,998 characters/);
     expect(said).toContain(
-      `the limit per result is 1,000 tokens${ending}. To see them, request less data per call.]\nx`,
+      `the limit per result is 1,000 tokens${ending}. To see the omitted characters, request less data per call.]\nx`,
     );
     expect(said).toMatch(/x end$/);
   });

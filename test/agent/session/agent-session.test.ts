@@ -270,7 +270,7 @@ describe('session warnings', () => {
     expect(notes).toEqual([
       expect.stringMatching(/^MCP server "s": .*bad.*inputSchema/),
       expect.stringMatching(
-        /^tool "go_od" of server "s" is offered as mcp__s__go_od_\w{8}: another tool has that name/,
+        /^tool "go_od" of server "s" is offered as mcp__s__go_od_\w{8}: another tool already has its full name/,
       ),
     ]);
   });

@@ -42,7 +42,7 @@ export function digestOf(bytes: Buffer): string {
 
 /** Names the target of a link, so that the model can use that path and permission is decided for it. */
 export async function linkFault(path: string): Promise<string> {
-  return `${path} leads through a symbolic link to ${await realpath(path).catch(() => 'nothing')}: use that path instead`;
+  return `${path} leads through a symbolic link to ${await realpath(path).catch(() => 'nothing')}: use a path without symbolic links instead`;
 }
 
 /** Non-blocking, because opening a pipe without a writer would never return. */

@@ -54,6 +54,6 @@ function cut(text: string, line: number, column: number): string {
   }
   const start = Math.min(column - 1 - BEFORE_MATCH, text.length - MAX_LINE_LENGTH);
   const shown = text.slice(start, start + MAX_LINE_LENGTH);
-  const how = `Read it with offset ${line} and column ${column}`;
+  const how = `use Read with offset ${line} and column ${column}`;
   return `[match at column ${column} of ${text.length}] …${shown}… [${how}]`;
 }

@@ -130,7 +130,7 @@ function filterOf({
   readonly type?: string | undefined;
 }): Filter | string {
   if (type !== undefined && !Object.hasOwn(FILE_TYPES, type)) {
-    return `Unknown type "${type}": use one of ${Object.keys(FILE_TYPES).join(', ')}, or glob`;
+    return `Unknown type "${type}": use one of ${Object.keys(FILE_TYPES).join(', ')}, or set "glob" instead`;
   }
   const filters: Filter[] = [];
   for (const given of [glob, type === undefined ? undefined : FILE_TYPES[type]]) {

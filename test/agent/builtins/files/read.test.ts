@@ -128,12 +128,12 @@ test.each<[string, Record<string, unknown>, string]>([
   [
     'a link',
     { file_path: 'link' },
-    'CWD/link leads through a symbolic link to CWD/d/text.md: use that path instead',
+    'CWD/link leads through a symbolic link to CWD/d/text.md: use a path without symbolic links instead',
   ],
   [
     'through a link',
     { file_path: 'l/text.md' },
-    'CWD/l/text.md leads through a symbolic link to CWD/d/text.md: use that path instead',
+    'CWD/l/text.md leads through a symbolic link to CWD/d/text.md: use a path without symbolic links instead',
   ],
   ['a pipe', { file_path: 'pipe' }, 'CWD/pipe is not a regular file'],
   [

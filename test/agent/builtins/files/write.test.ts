@@ -69,16 +69,20 @@ test('a file that was only touched since is replaced', async () => {
 test.each<[string, string, string]>([
   ['a directory', 'd', 'CWD/d is a directory: list its files with Glob'],
   ['below a file', 'f/x', 'A parent of the path is not a directory: CWD/f/x'],
-  ['a link', 'link', 'CWD/link leads through a symbolic link to CWD/f: use that path instead'],
+  [
+    'a link',
+    'link',
+    'CWD/link leads through a symbolic link to CWD/f: use a path without symbolic links instead',
+  ],
   [
     'a dangling link',
     'dangling',
-    'CWD/dangling leads through a symbolic link to nothing: use that path instead',
+    'CWD/dangling leads through a symbolic link to nothing: use a path without symbolic links instead',
   ],
   [
     'a new file through a link',
     'out/new',
-    'CWD/out leads through a symbolic link to CWD/d: use that path instead',
+    'CWD/out leads through a symbolic link to CWD/d: use a path without symbolic links instead',
   ],
   ['a name too long', 'n'.repeat(300), `The name is too long: CWD/${'n'.repeat(300)}`],
 ])('is not written, and told: %s', async (_, path, fault) => {

@@ -39,7 +39,7 @@ test.each<[string, Record<string, unknown>, string]>([
   [
     'a link',
     { pattern: '*', path: 'link' },
-    'CWD/link leads through a symbolic link to CWD/src: use that path instead',
+    'CWD/link leads through a symbolic link to CWD/src: use a path without symbolic links instead',
   ],
 ])('refuses, and explains: %s', async (_, input, fault) => {
   const cwd = aged(FILES);

@@ -16,7 +16,7 @@ describe('grep output', () => {
 
   test('of a long line the match is shown, and where Read finds it', () => {
     expect(shown(`first\n${LINE}\n`, /needle/)).toEqual([
-      `f:2:[match at column 3001 of 6006] …${'x'.repeat(100)}needle${'y'.repeat(394)}… [Read it with offset 2 and column 3001]`,
+      `f:2:[match at column 3001 of 6006] …${'x'.repeat(100)}needle${'y'.repeat(394)}… [use Read with offset 2 and column 3001]`,
     ]);
     const read = numberLines(`first\n${LINE}\n`, { offset: 2, limit: 1, column: 3001 });
     expect(read).toMatchObject({ text: expect.stringMatching(/^ {5}2\tneedleyyy/) });
@@ -31,7 +31,7 @@ describe('grep output', () => {
     [
       'at the end',
       `${'x'.repeat(3000)}needle`,
-      /^f:1:\[match at column 3001 of 3006\] …x{494}needle… \[Read/,
+      /^f:1:\[match at column 3001 of 3006\] …x{494}needle… \[use Read/,
     ],
     ['in a short line', 'a needle', /^f:1:a needle$/],
   ])('a match %s', (_, text, expected) => {

@@ -76,11 +76,15 @@ test.each<[string, Record<string, unknown>, string]>([
   [
     'an unknown type',
     { type: 'cobol' },
-    expect.stringMatching(/^Unknown type "cobol": use one of c, cpp, .*, or glob$/),
+    expect.stringMatching(/^Unknown type "cobol": use one of c, cpp, .*, or set "glob" instead$/),
   ],
   ['a glob that is none', { glob: '../*' }, 'Invalid glob "../*": ".." is not allowed'],
   ['a missing path', { path: 'no' }, 'No such file or directory: CWD/no'],
-  ['a link', { path: 'link' }, 'CWD/link leads through a symbolic link to CWD/a.ts: use that path instead'],
+  [
+    'a link',
+    { path: 'link' },
+    'CWD/link leads through a symbolic link to CWD/a.ts: use a path without symbolic links instead',
+  ],
 ])('refuses, and explains: %s', async (_, input, fault) => {
   const cwd = searched();
   symlinkSync('a.ts', `${cwd}/link`);
