@@ -216,7 +216,10 @@ function policyOf(
   if (judged?.kind === 'forbidden')
     return { allows: false, says: `forbidden by ${ruleText(judged, settingsSources)}` };
   if (judged?.kind === 'undecided')
-    return { allows: true, says: 'depends on the values of its variables; checked again at start' };
+    return {
+      allows: true,
+      says: 'depends on the values of variables in the entry; checked again when the server is started',
+    };
   const managed = settingsSources.filter((it) => it.scope === 'managed');
   const lists = managed.filter(({ value }) => value.allowedMcpServers !== undefined);
   if (lists.length > 0)

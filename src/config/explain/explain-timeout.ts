@@ -84,7 +84,7 @@ function unknownTimeout(configuration: Configuration, name: string, isBroken: bo
     kind: 'timeout',
     name,
     answer: isBroken
-      ? `"${name}" cannot be used as written, so it has no timeouts.`
+      ? `The server entry for "${name}" is invalid, so no timeouts can be shown.`
       : `Unknown server or tool "${name}"${guess === '' ? '.' : guess}`,
     status: isBroken ? 'unusable' : 'unknown',
     limits: [],

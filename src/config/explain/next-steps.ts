@@ -140,9 +140,9 @@ function failureStep(
   if (stage === 'tls') return `check "url" and "tls" at ${place}; for a private CA, set "tls.ca"`;
   switch (code) {
     case 'unauthorized':
-      return `set "headers": { "Authorization": "Bearer \${TOKEN}" } at ${place} and export TOKEN=…, or check the current value`;
+      return `set "headers": { "Authorization": "Bearer \${TOKEN}" } at ${place} and export TOKEN=…, or check the value of the header if the entry already sets it`;
     case 'spawn-failed':
-      return `if the server needs variables of your shell, add -e NAME='\${NAME}' or "inheritEnv": ["NAME"] at ${place}, because servers get only a limited environment; to run the server in that environment: ${commandByHand(server, configuration)}`;
+      return `if the server needs variables of your shell, add "env": { "NAME": "\${NAME}" } or "inheritEnv": ["NAME"] at ${place}, because servers get only a limited environment; to run the server in that environment: ${commandByHand(server, configuration)}`;
     case 'timeout':
       return `if the server is slow to start, set serverSettings.${name}.connectTimeoutMs (milliseconds) in your settings.json`;
     case 'unreachable':

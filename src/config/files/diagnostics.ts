@@ -66,7 +66,7 @@ export function limitDiagnostics(faults: readonly ConfigDiagnostic[]): readonly 
     label,
     // Without a key the diagnostic would be about the whole source.
     ...(key !== undefined && { key: '…' }),
-    message: `and ${faults.length - MAX_DIAGNOSTICS} more problems; fix these first`,
+    message: `and ${faults.length - MAX_DIAGNOSTICS} more problems, which are not listed; fix the listed problems first`,
     ...(isFatal && { isFatal }),
   };
   return [...faults.filter((fault) => chosen.has(fault)), rest];

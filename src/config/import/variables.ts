@@ -121,4 +121,4 @@ function rewrite(text: string, pattern: RegExp, env: ImportContext['env']): Rewr
 }
 
 const BRACE =
-  'a default in a string of the entry contains a brace, which has another meaning in Toolplane; replace the variable by its value';
+  'the default value of a variable in the entry contains a brace, which has another meaning in Toolplane; replace the variable by its value';

@@ -87,7 +87,7 @@ function readSecretFile(
   }
   const { secrets } = value;
   if (value.version !== VERSION || !isRecord(secrets) || Array.isArray(secrets)) {
-    return { fault: `the file has no "secrets" object of version ${VERSION}; ${FIX_BY_HAND}` };
+    return { fault: `the file must have "version": ${VERSION} and an object "secrets"; ${FIX_BY_HAND}` };
   }
   const entries = Object.entries(secrets);
   const odd = entries.find(([name, it]) => !isSecretName(name) || validateSecret(it) !== undefined);

@@ -105,9 +105,9 @@ test.each([
   [
     'an older one that never was',
     '{"version":0,"secrets":{}}',
-    'the file has no "secrets" object of version 1',
+    'the file must have "version": 1 and an object "secrets"',
   ],
-  ['a list', '{"version":1,"secrets":["hush-hush"]}', 'has no "secrets"'],
+  ['a list', '{"version":1,"secrets":["hush-hush"]}', 'an object "secrets"'],
   ['a value that is none', '{"version":1,"secrets":{"a":5,"b":"hush-hush"}}', 'contains an invalid secret'],
   ['a name that is none', '{"version":1,"secrets":{"hush-hush!":"x"}}', 'contains an invalid secret'],
 ])('%s: reports it without its content and never overwrites it', (_, text, fault) => {

@@ -215,7 +215,7 @@ describe('read servers', () => {
     expect(faults).toHaveLength(51);
     expect(faults.at(-1)).toMatchObject({
       level: 'error',
-      message: 'and 250 more problems; fix these first',
+      message: 'and 250 more problems, which are not listed; fix the listed problems first',
     });
     expect(servers[299]).toMatchObject({ name: 'a299', fault: { key: 'mcpServers.a299' } });
     expect(servers[300]).toMatchObject({ name: 'last', entry: { command: 'x' } });
