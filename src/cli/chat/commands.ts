@@ -32,7 +32,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   help: { takes: '', description: 'list the commands', run: ({ view }) => helpText(view.commands) },
   mcp: {
     takes: MCP_USAGE,
-    description: 'server status; reconnect, enable or disable one',
+    description: 'server status; reconnect, enable or disable a server',
     run: ({ client }, argument) => mcpCommand(client, argument),
   },
   tools: {

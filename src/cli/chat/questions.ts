@@ -21,7 +21,7 @@ export type QuestionsDeps = {
   command(text: string): Promise<void>;
 };
 
-const WAITING = 'A question is waiting: first send your line or clear it with Ctrl-C.';
+const WAITING = 'A question is waiting: first send your line, or clear the line with Ctrl-C.';
 
 /** Asks questions at the terminal, one at a time, in order. */
 export class Questions {

@@ -47,7 +47,7 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--permission-mode <mode>',
-    description: 'which calls run without approval (auto equals default with the built-in agent)',
+    description: 'which calls run without approval (with the built-in agent, auto is the same as default)',
     choices: PERMISSION_MODES,
     option: (permissionMode) => ({ permissionMode }),
   },

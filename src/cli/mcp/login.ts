@@ -5,8 +5,8 @@ import { CommandFailed, ExitCode } from '../output/failure.ts';
 import { inSession } from './session.ts';
 
 const HELP = `
-OAuth is not supported yet. Use a header with a token, -H 'Authorization: Bearer \${secret:NAME}', or
-"headersHelper" in the entry: a command that prints headers as JSON.
+OAuth is not supported yet. Set a header with a token, with -H 'Authorization: Bearer \${secret:NAME}' of
+toolplane mcp add, or "headersHelper" in the entry of the server: a command that prints headers as JSON.
 
 Exit codes:
   1  always`;
@@ -30,7 +30,7 @@ export function startLogin(
   format: McpFormat,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
-  const works = `-H 'Authorization: Bearer \${secret:NAME}', or "headersHelper" in its entry`;
+  const works = `-H 'Authorization: Bearer \${secret:NAME}' of toolplane mcp add, or "headersHelper" in its entry`;
   const now =
     word === 'login'
       ? `set a token for ${shellQuote(name)} with ${works}`

@@ -10,7 +10,7 @@ import { entriesOf, entryText, unknownServer, whereDocument, whereText } from '.
 import { inSession } from './session.ts';
 
 const HELP = `
-Removes the entry from its file and reports which entry has the name now. Comments and everything else in the
+Removes the entry from its file and reports which entry the name refers to now. Comments and everything else in the
 file are kept. If several scopes have the name, --scope selects one.
 
   toolplane mcp remove github
@@ -67,12 +67,14 @@ export function startRemove(
   });
 }
 
-/** Which entry has the name after the removal. */
+/** Which entry the name refers to after the removal. */
 export function leftText(record: ServerRecord): string {
   const { name, server } = record;
   if (!server) return `no other entry has the name "${name}"`;
   const place = `the entry in ${whereText(server.written)} (${entryText(server.written.raw)})`;
-  return record.state === 'ready' ? `${place} is active` : `${place} has the name: ${shortStatus(record)}`;
+  return record.state === 'ready'
+    ? `${place} is active`
+    : `the name now refers to ${place}: ${shortStatus(record)}`;
 }
 
 type Removable = WrittenServer & { readonly path: string };

@@ -95,7 +95,7 @@ test('a question waits while a message is typed and shows a note', async () => {
   const end = all.hold(({ ask }) => ask('name: '), never);
   await new Promise(setImmediate);
   expect(asked).toEqual([]);
-  expect(shown).toEqual(['A question is waiting: first send your line or clear it with Ctrl-C.']);
+  expect(shown).toEqual(['A question is waiting: first send your line, or clear the line with Ctrl-C.']);
   typing.resolve();
   await new Promise(setImmediate);
   asked[0]?.answer('x');

@@ -112,7 +112,7 @@ describe('agent flags', () => {
 
   test('the help explains mode auto', () => {
     const help = addAgentFlags(new Command('x')).configureHelp({ helpWidth: 500 }).helpInformation();
-    expect(help).toMatch(/--permission-mode <mode> .*auto equals default with the built-in agent/);
+    expect(help).toMatch(/--permission-mode <mode> .*with the built-in agent, auto is the same as default/);
   });
 });
 

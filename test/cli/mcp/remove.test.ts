@@ -78,12 +78,12 @@ test.each([
   [
     'a rejected entry has the name',
     { kind: 'rejected' },
-    'the entry in local, /a (stdio: run) has the name: rejected; to undo: toolplane mcp approve x',
+    'the name now refers to the entry in local, /a (stdio: run): rejected; to undo: toolplane mcp approve x',
   ],
   [
     'a disabled entry has the name',
     { kind: 'disabled', label: 's' },
-    'the entry in local, /a (stdio: run) has the name: disabled in s',
+    'the name now refers to the entry in local, /a (stdio: run): disabled in s',
   ],
 ] as const)('if %s after the removal, the answer says so', async (_, verdict, text) => {
   const written = { name: 'x', scope: 'local', label: '/a', path: '/a', raw: { command: 'run' } } as const;

@@ -25,9 +25,9 @@ const HELP = `
   toolplane explain permission 'Bash(git push)'            the same for this command, written as in a rule
   toolplane explain timeout github                         every limit, and where it comes from
 
-Reads the same configuration as a run in this directory with the same flags. To show the status of a server, it connects
-to that server, unless --no-connect is given; a server that is pending approval is never started. Values of variables and
-secrets are not printed. --json prints the same record as JSON.
+Reads the same configuration as a run in this directory with the same flags. To show the status of a server, the
+command connects to that server, unless --no-connect is given; a server that is pending approval is never started. Values
+of variables and secrets are not printed. --json prints the same record as JSON.
 
 Exit codes:
   0    the server or tool can be used, or the call is not denied
@@ -56,7 +56,7 @@ export function defineExplain(command: Command): void {
   form(explain, 'tool', 'Show whether a tool is offered to models, and whether it may run.')
     .argument('<name>', 'the full name of the tool, or a server')
     .argument('[tool]', 'the tool’s own name')
-    .option('--no-connect', 'do not connect to its server')
+    .option('--no-connect', 'do not connect to the server of the tool')
     .action((name: string, tool: string | undefined, values: Values) =>
       run('tool', values, name, tool === undefined ? {} : { more: tool }),
     );

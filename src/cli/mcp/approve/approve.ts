@@ -85,8 +85,8 @@ export function defineApprove(command: Command): void {
 
 const REJECT_HELP = `
 A rejected server is not started and does not shadow other entries; of a rejected settings file, only restrictions are
-active. If its content changes, you are asked again. In a terminal, without names, you are asked about each item, as by
-toolplane mcp approve.
+active. If a rejected server entry or settings file changes, you are asked again. In a terminal, without names, you are
+asked about each item, as by toolplane mcp approve.
 
   toolplane mcp reject github
   toolplane mcp reject --settings          the settings files of the project, including approved ones

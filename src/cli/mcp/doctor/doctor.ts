@@ -22,9 +22,9 @@ const HELP = `
   toolplane mcp doctor github files    check every file and these servers
 
 Files: whether each can be read, and whether it contains secrets that others can see. Servers: whether the command can be
-executed, the address be reached, the certificate be verified, the credentials are accepted, the handshake succeeds and
-the tools are listed correctly; the token cost of the tool definitions, and which changed since they were accepted.
-Servers that are pending approval are never started. Each problem is shown with a fix.
+executed, the address can be reached, the certificate can be verified, the credentials are accepted, the handshake
+succeeds and the tools are listed correctly; the token cost of the tool definitions, and which changed since they were
+accepted. Servers that are pending approval are never started. Each problem is shown with a fix.
 
 Exit codes:
   0    nothing is broken; there may be warnings
