@@ -177,7 +177,7 @@ test('reads 500 servers and their positions in a few milliseconds', () => {
   const { locate } = parseJsonc(text);
   const places = Object.keys(mcpServers).map((name) => locate(['mcpServers', name])?.line);
   // Generous: what it must not be is quadratic.
-  expect(performance.now() - start).toBeLessThan(500);
+  expect(performance.now() - start).toBeLessThan(2000);
   expect(places).toEqual(Array.from({ length: 500 }, (_, n) => 3 + n * 10));
 });
 

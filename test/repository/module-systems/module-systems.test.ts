@@ -151,7 +151,8 @@ const SYSTEMS: Readonly<Record<string, (project: string, bundles: string) => Com
     return [process.execPath, join(path, 'p.cjs')];
   },
   Bun: (project) => {
-    const [bun = 'bun is not installed'] = globSync('@oven/bun-*/bin/bun', { cwd: PEERS });
+    // The install script of `bun`, where it may run, moves the binary out of the package of the platform.
+    const [bun = 'bun/bin/bun.exe'] = globSync('@oven/bun-*/bin/bun', { cwd: PEERS });
     return [join(PEERS, bun), join(folder(project, 'bun', { 'p.ts': PROGRAM }), 'p.ts')];
   },
 };
