@@ -337,7 +337,7 @@ test.runIf(hasScript)('a terminal that goes away at the first question ends it t
 test('a failed turn from a pipe is exit code 1', async () => {
   const { code, stdout } = await runCli(['--model', `scripted:${jsonFile('["Hello."]')}`], 'one\ntwo\n');
   expect(code).toBe(1);
-  expect(stdout).toMatch(/^Hello\.\n.*has no reply for request 2\n$/);
+  expect(stdout).toMatch(/^Hello\.\n.*has no reply for request 2; add one to the file\n$/);
 });
 
 const BROKEN = JSON.stringify({ mcpServers: { lost: { command: 'no-such-server' } } });

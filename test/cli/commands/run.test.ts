@@ -167,7 +167,7 @@ describe('run', () => {
     const args = ['run', '--model', await scripted(), 'hi'];
     const plain = await runCli(args);
     expect({ code: plain.code, stdout: plain.stdout }).toEqual({ code: 1, stdout: '' });
-    expect(plain.stderr).toMatch(/^toolplane: .*has no reply for request 1\n$/);
+    expect(plain.stderr).toMatch(/^toolplane: .*has no reply for request 1; add one to the file\n$/);
     const json = await runCli([...args, '--json']);
     expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout)).toMatchObject({ type: 'result', is_error: true });
