@@ -26,7 +26,8 @@ The prompt is read from the arguments or from stdin:
   toolplane run "Which files are there?"
   git diff | toolplane run "Review this:" -      - inserts stdin
 
-The run is non-interactive: calls that require approval are denied and reported on stderr with the rule that allows them.
+The run is non-interactive: calls that require approval are denied and reported on stderr with the rule that would allow
+them.
 
 With --fail-on-denied the exit code is 3 if any tool call was denied: by a rule, a mode, a hook, or because it required
 approval. With --output-format json the result lists these calls as permission_denials.
