@@ -157,7 +157,9 @@ function serverCandidates(
   if (limitAt(entry ?? {}, path) === undefined) return [];
   const own = limitAt(written.entry ?? {}, path);
   const ofEntry =
-    own === undefined ? [] : [{ ms: own, by: `"${path.join('.')}" of its entry`, at: locationOf(written) }];
+    own === undefined
+      ? []
+      : [{ ms: own, by: `"${path.join('.')}" of the server entry`, at: locationOf(written) }];
   const overrides = settings.overrides.filter((it) => it.name === name).reverse();
   const ofSettings = overrides.flatMap((override) => {
     const ms = limitAt(override.members, path);

@@ -35,7 +35,7 @@ export async function retryingRequest<T>(target: CallTarget, request: RetryingRe
   for (let attempt = 1; ; attempt++) {
     const connection = target.live() ?? (await connectedBy(deadline, target, request));
     const timeoutMs = deadline - performance.now();
-    if (timeoutMs <= 0) throw timeoutError(request, 'total', ' before it could be sent');
+    if (timeoutMs <= 0) throw timeoutError(request, 'total', ' before the request could be sent');
     request.beforeSend?.(lost);
     try {
       const result = await request.send(connection, attemptOptions(request, timeoutMs));

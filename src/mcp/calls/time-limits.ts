@@ -35,13 +35,13 @@ export function timeLimits(tool: string, { call, entry, host }: LimitSources): T
   const byCall = call.hasProgressListener ? undefined : call.timeoutMs;
   const [totalMs, totalBy] = nearest([
     [byCall, BY_CALL],
-    [byTool, '"toolTimeoutsMs" of its entry'],
-    [entry.timeout, '"timeout" of its entry'],
+    [byTool, '"toolTimeoutsMs" of the server entry'],
+    [entry.timeout, '"timeout" of the server entry'],
     [host.callTimeoutMs ?? CALL_TIMEOUT_MS, 'callTimeoutMs'],
   ]) as Limit;
   const idle = nearest([
     [call.hasProgressListener ? call.timeoutMs : undefined, BY_CALL],
-    [entry.idleTimeoutMs, '"idleTimeoutMs" of its entry'],
+    [entry.idleTimeoutMs, '"idleTimeoutMs" of the server entry'],
     [host.idleTimeoutMs, 'idleTimeoutMs'],
   ]);
   return { totalMs, totalBy, ...(idle && { idleMs: idle[0], idleBy: idle[1] }) };

@@ -277,7 +277,7 @@ export function formatTimeout(subject: string, limit: Limit, ms: number): string
   const time = formatDuration(ms);
   return limit === 'idle'
     ? `${subject} timed out after ${time} without a message; raise idleTimeoutMs if it may take longer`
-    : `${subject} timed out after ${time}; raise "timeout" of its entry or callTimeoutMs if it may take longer`;
+    : `${subject} timed out after ${time}; raise "timeout" of the server entry or callTimeoutMs if it may take longer`;
 }
 
 function formatDuration(ms: number): string {

@@ -134,7 +134,7 @@ test('mcp_call: a timeout or cancellation is sent to the server', async () => {
   expect(await ask('mcp_call', { tool: 'mcp__fix__wait' })).toMatchObject({
     subtype: 'error',
     error:
-      'MCP server "fix": tool "wait" timed out after 100 ms; raise "timeout" of its entry if it may take longer',
+      'MCP server "fix": tool "wait" timed out after 100 ms; raise "timeout" of the server entry if it may take longer',
   });
   const request = { subtype: 'mcp_call', tool: 'mcp__slow__wait' };
   await send({ type: 'control_request', request_id: 'taken', request });
@@ -513,7 +513,7 @@ test("a call that exceeds the server's limit fails; the server stays connected",
   );
   await collect(query);
   expect(results(model.requests[2])).toEqual({
-    t1: '!MCP server "fix": tool "wait" timed out after 100 ms; raise "timeout" of its entry if it may take longer',
+    t1: '!MCP server "fix": tool "wait" timed out after 100 ms; raise "timeout" of the server entry if it may take longer',
     t2: 'still here',
   });
 });

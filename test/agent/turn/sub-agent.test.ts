@@ -183,7 +183,7 @@ test("a sub-agent's server with the name of a trusted one is not trusted and has
   ]);
   expect(results(model.requests[2])).toEqual({
     t1: '!no',
-    t2: '!MCP server "s": tool "wait" timed out after 100 ms; raise "timeout" of its entry if it may take longer',
+    t2: '!MCP server "s": tool "wait" timed out after 100 ms; raise "timeout" of the server entry if it may take longer',
   });
 });
 

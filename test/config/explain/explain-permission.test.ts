@@ -301,7 +301,10 @@ test('limits of a managed entry cannot be overridden', async () => {
     ['call', 1000, [1000, 9000, 100_000_000]],
     ['idle', 50, [50]],
   ]);
-  expect(limits[1]?.candidates[0]).toMatchObject({ by: '"timeout" of its entry', at: { scope: 'managed' } });
+  expect(limits[1]?.candidates[0]).toMatchObject({
+    by: '"timeout" of the server entry',
+    at: { scope: 'managed' },
+  });
   expect(explainTimeout(configuration, 'x', 'slow').limits[1]).toMatchObject({ ms: 7000 });
   place.write(join(place.managed, 'managed-settings.json'), { serverSettings: { x: { timeout: 5000 } } });
   const ruled = explainTimeout(await readConfiguration(place.world()), 'x').limits[1];

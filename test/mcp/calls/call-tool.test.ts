@@ -154,7 +154,7 @@ test('the limit in all covers the time until there is a connection, and nothing 
 });
 
 test.each([
-  ['the limit in all', {}, { timeout: 20 }, 'timed out after 20 ms; raise "timeout" of its entry'],
+  ['the limit in all', {}, { timeout: 20 }, 'timed out after 20 ms; raise "timeout" of the server entry'],
   [
     'silence',
     { timeoutMs: 20, onProgress() {} },

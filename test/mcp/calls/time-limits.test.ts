@@ -18,12 +18,17 @@ test.each([
   [
     'the entry beats the host',
     { call: silent, entry: { timeout: 4, idleTimeoutMs: 1 }, host: { callTimeoutMs: 5, idleTimeoutMs: 2 } },
-    { totalMs: 4, totalBy: '"timeout" of its entry', idleMs: 1, idleBy: '"idleTimeoutMs" of its entry' },
+    {
+      totalMs: 4,
+      totalBy: '"timeout" of the server entry',
+      idleMs: 1,
+      idleBy: '"idleTimeoutMs" of the server entry',
+    },
   ],
   [
     "the tool's own limit beats the entry's",
     { call: silent, entry: { timeout: 4, toolTimeoutsMs: { slow: 90, other: 1 } }, host: {} },
-    { totalMs: 90, totalBy: '"toolTimeoutsMs" of its entry' },
+    { totalMs: 90, totalBy: '"toolTimeoutsMs" of the server entry' },
   ],
   [
     'the call beats all; without progress it is the total',
@@ -33,7 +38,7 @@ test.each([
   [
     'with progress it is the silence, and the total stays what it was',
     { call: { timeoutMs: 3, hasProgressListener: true }, entry: { timeout: 4 }, host: { idleTimeoutMs: 9 } },
-    { totalMs: 4, totalBy: '"timeout" of its entry', idleMs: 3, idleBy: 'timeoutMs of the call' },
+    { totalMs: 4, totalBy: '"timeout" of the server entry', idleMs: 3, idleBy: 'timeoutMs of the call' },
   ],
   [
     'who only hears progress changes nothing',

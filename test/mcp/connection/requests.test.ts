@@ -229,7 +229,7 @@ describe('time-outs', () => {
     const refused = expect(asked).rejects.toMatchObject({
       code: 'timeout',
       message:
-        'MCP server "srv": tool "act" timed out after 100 ms; raise "timeout" of its entry or callTimeoutMs if it may take longer',
+        'MCP server "srv": tool "act" timed out after 100 ms; raise "timeout" of the server entry or callTimeoutMs if it may take longer',
     });
     vi.advanceTimersByTime(50);
     transport.say({ method: 'notifications/progress', params: { progressToken: 1, progress: 1 } });
