@@ -1,8 +1,8 @@
+import { startTimer } from '../base/async/timers.ts';
 import type { HookInput } from '../protocol/hook.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
 import { type CommandEnd, commandOutput } from './command-output.ts';
 import { type HookEffect, mergeEffects, readHookOutput } from './hook-effect.ts';
-import { withHookTimeout } from './hook-timeout.ts';
 import { matchingHooks, type OnFailure, onFailure, type RegisteredHook } from './match-hooks.ts';
 
 /** Runs callbacks and commands of hooks; the signal aborts when the output is no longer needed. */
@@ -67,4 +67,33 @@ async function reach(
   const { target } = hook;
   if (target.kind === 'callback') return context.callback(target.id, input, toolUseId, signal);
   return commandOutput(hook.event, await context.spawn(target.command, JSON.stringify(input), signal));
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+/** Ends the wait at the timeout or abort, even if the work ignores its signal. */
+async function withHookTimeout<T>(
+  hook: RegisteredHook,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (signal.aborted) throw new Error('interrupted before the hook ran');
+  const controller = new AbortController();
+  const { promise: cut, reject } = Promise.withResolvers<never>();
+  const end = (message: string) => {
+    reject(new Error(message));
+    controller.abort();
+  };
+  const onAbort = () => end('interrupted while the hook ran');
+  const limit = hook.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const timer = startTimer(limit, () =>
+    end(`timed out after ${limit} ms; raise its "timeout" if it may take longer`),
+  );
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work(controller.signal), cut]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
 }

@@ -2,8 +2,7 @@ import { isRecord } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { Definition } from './definition.ts';
 import { excerpt, memberPath } from './differences.ts';
-import { codePoints, eachHidden, type HiddenKind, isPlain } from './hidden-text.ts';
-import { findLookAlikes } from './look-alikes.ts';
+import { codePoints, eachHidden, findLookAlikes, type HiddenKind, isPlain } from './hidden-text.ts';
 
 /** Deceptive characters in one part of a tool's definition. */
 export type ToolFinding = Finding & {

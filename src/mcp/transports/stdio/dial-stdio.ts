@@ -6,10 +6,10 @@ import { credentialsOf, Secrets } from '../../connection/secrets.ts';
 import { ThrottledWarnings } from '../../connection/throttled-warnings.ts';
 import { HostError } from '../../errors/host-error.ts';
 import { maxFrameBytesOf } from '../oversized-message.ts';
+import { createStdoutWarnings } from './message-lines.ts';
 import { serverEnvironment } from './server-environment.ts';
 import { POSIX_PROCESSES } from './server-process.ts';
 import { StdioTransport } from './stdio-transport.ts';
-import { createStdoutWarnings } from './stdout-warnings.ts';
 import { windowsProcesses } from './windows-processes.ts';
 
 /** Creates the transport for a server process with a minimal environment. */

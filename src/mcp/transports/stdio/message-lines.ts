@@ -1,6 +1,9 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { INVALID_REQUEST, type RpcFailure, rpcFailure } from '../../../protocol/json-rpc.ts';
+import type { ConnectContext } from '../../connection/connect-context.ts';
 import { formatValue, normalizeMessage } from '../../connection/normalize-message.ts';
+import type { Secrets } from '../../connection/secrets.ts';
+import { ThrottledWarnings } from '../../connection/throttled-warnings.ts';
 import { formatTooLarge, MessageScanner, tooLarge } from '../oversized-message.ts';
 import { ByteLines } from './byte-lines.ts';
 
@@ -48,6 +51,21 @@ export function messageLines(options: MessageLinesOptions): ByteLines {
       if (answers.length === 0) onUnexpectedOutput(formatTooLarge(bytes, maxBytes), 'fault');
     },
   });
+}
+
+/** Reports lines on stdout that are not JSON-RPC messages: as a warning, and as part of the server's last output. */
+export function createStdoutWarnings(
+  server: string,
+  context: Pick<ConnectContext, 'onUnexpectedOutput'>,
+  secrets: Secrets,
+  note: (line: string) => void,
+): ThrottledWarnings {
+  return new ThrottledWarnings((output) => {
+    // Some servers print the reason why they cannot start on stdout.
+    note(`(stdout) ${output}`);
+    const subject = { kind: 'stdout', output } as const;
+    context.onUnexpectedOutput?.(server, `non-protocol output on stdout: ${output}`, subject);
+  }, secrets);
 }
 
 /** Receives the content of a line. */
