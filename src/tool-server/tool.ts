@@ -180,8 +180,7 @@ function checkDefinition(definition: AnyTool): void {
   };
   if (typeof name !== 'string' || name === '') refuse('the name must be a non-empty string');
   if (name.length > 128) refuse(`the name has ${name.length} characters; agents accept at most 128`);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are searched for
-  if (/[\u0000-\u001f\u007f]/.test(name)) refuse('the name contains a control character');
+  if (/\p{Cc}/u.test(name)) refuse('the name contains a control character');
   if (typeof description !== 'string') refuse('the description must be a string');
   if (typeof handler !== 'function' && typeof inputSchema === 'function' && !isStandardSchema(inputSchema)) {
     refuse('the schema is missing: call tool(name, description, schema, handler); {} means no arguments');

@@ -144,8 +144,7 @@ export type TaskListOutput = {
 };
 
 /** Input of a tool without parameters. */
-// biome-ignore lint/complexity/noBannedTypes: any object is accepted, as by the official types.
-export type NoInput = {};
+export type NoInput = object;
 
 export type EnterPlanModeInput = NoInput;
 

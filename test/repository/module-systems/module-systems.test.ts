@@ -33,17 +33,17 @@ import type { Options } from '${NAME}';
 import type { BashInput } from '${NAME}/sdk-tools';
 import type { GlobInput } from '${NAME}/sdk-tools.js';
 export const typed: [Options, BashInput, GlobInput] = [{ cwd: '.' }, { command: 'ls' }, { pattern: '*' }];
-// @ts-expect-error
+// @ts-expect-error a pattern is a string: fails if the types of sdk-tools are not found and become any
 export const wrong: [Options, BashInput, GlobInput] = [{ cwd: '.' }, { command: 'ls' }, { pattern: 1 }];
-// @ts-expect-error
+// @ts-expect-error cwd is a string: fails if the types of the package are not found and become any
 export const wrongToo: [Options, BashInput, GlobInput] = [{ cwd: 1 }, { command: 'ls' }, { pattern: '*' }];
 ${project.endsWith('toolplane') ? TYPES_OF_TOOLPLANE : ''}`;
 
 const TYPES_OF_TOOLPLANE = `import type { Host } from '${NAME}/host';
 import type { AgentScript } from '${NAME}/testing';
-// @ts-expect-error
+// @ts-expect-error a number is not a Host: fails if the types are not found and become any
 export const host: Host = 1;
-// @ts-expect-error
+// @ts-expect-error a number is not an AgentScript: fails if the types are not found and become any
 export const script: AgentScript = 1;`;
 const run = promisify(execFile);
 const requirePeer = createRequire(`${PEERS}/`);
