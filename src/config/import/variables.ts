@@ -109,7 +109,8 @@ function rewrite(text: string, pattern: RegExp, env: ImportContext['env']): Rewr
     if (!isVariableName(name) || isText) {
       ours.push(before, literalText(whole));
       if (braced !== undefined) notes.push(plainNote(braced));
-      else if (isText) notes.push('"$$" before a name is imported as text; for a variable, write ${NAME}');
+      else if (isText)
+        notes.push('"$$NAME" is imported as text, not as a variable; to use the variable, write ${NAME}');
     } else {
       ours.push(before, `\${${braced ?? bare}}`);
       if (isAfterDollar) fault ??= AFTER_DOLLAR;

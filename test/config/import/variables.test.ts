@@ -8,7 +8,7 @@ const ENV = { SET: 'value', X: 'x' };
 const PLACE: ImportFile = { path: '/p/.vscode/mcp.json', from: 'project' };
 const WORLD: ImportContext = { cwd: '/p', project: '/p', userHome: '/h', env: ENV, platform: 'linux' };
 
-const TEXT = '"$$" before a name is imported as text; for a variable, write ${NAME}';
+const TEXT = '"$$NAME" is imported as text, not as a variable; to use the variable, write ${NAME}';
 
 test.each<[string, string, string[]]>([
   ['$HOME/x', '${HOME}/x', []],
