@@ -25,11 +25,7 @@ test.each([
     [{ event: 'Stop', target: { kind: 'callback', id: 'h' } }],
   ],
   ['ids that are none', { Stop: [{ hookCallbackIds: [7, null] }, { hookCallbackIds: 'h' }, null] }, []],
-  [
-    'events nobody knows',
-    { Nope: [{ hookCallbackIds: ['h'] }], constructor: [{ hookCallbackIds: ['h'] }] },
-    [],
-  ],
+  ['unknown events', { Nope: [{ hookCallbackIds: ['h'] }], constructor: [{ hookCallbackIds: ['h'] }] }, []],
   ['no object', [['Stop']], []],
   ['null', null, []],
 ])('reads %s', (_, value, expected) => {

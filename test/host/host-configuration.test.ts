@@ -59,7 +59,7 @@ describe('a host with a configuration', () => {
       code: 'bad-config',
       message: theirs,
     });
-    await expect(host.callTool('nobody', 'x')).rejects.toMatchObject({ code: 'unknown-server' });
+    await expect(host.callTool('unknown', 'x')).rejects.toMatchObject({ code: 'unknown-server' });
     await host.close();
     expect(host.status().theirs).toMatchObject({ state: 'disabled', cause: { code: 'closed' } });
   });

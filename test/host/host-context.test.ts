@@ -22,7 +22,7 @@ test('a handler gets the name of the server', async () => {
 
 test.each([
   ['a list', [{ uri: 'file:///srv' }]],
-  ['somebody who tells', async () => [{ uri: 'file:///srv' }]],
+  ['a function that lists them', async () => [{ uri: 'file:///srv' }]],
 ])('roots are %s', async (_, roots) => {
   const { handlers: answers } = hostRequestHandlers('srv', { roots });
   expect(await answers['roots/list']?.({}, NEVER)).toEqual({ roots: [{ uri: 'file:///srv' }] });

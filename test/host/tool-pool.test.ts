@@ -10,7 +10,7 @@ import { toolServer } from '../../src/tool-server/sdk-server.ts';
 
 const mail = () =>
   toolServer('mail')
-    .tool('send', 'Sends an email to somebody', { to: z.string() }, ({ to }) => `sent to ${to}`)
+    .tool('send', 'Sends an email to an address', { to: z.string() }, ({ to }) => `sent to ${to}`)
     .tool('list folders', 'Lists the folders of the mailbox', {}, () => 'inbox', {
       annotations: { readOnlyHint: true },
     });
@@ -35,7 +35,7 @@ test('lists all tools as a model receives them, sorted, with token costs, callab
       tool: 'list folders',
       description: 'Lists the folders of the mailbox (readOnly)',
     },
-    { name: 'mcp__mail__send', server: 'mail', tool: 'send', description: 'Sends an email to somebody' },
+    { name: 'mcp__mail__send', server: 'mail', tool: 'send', description: 'Sends an email to an address' },
   ]);
   expect(pool.tokens).toBe(pool.tools.reduce((sum, { tokens }) => sum + tokens, 0));
   expect(pool.tokens).toBeGreaterThan(40);
@@ -111,7 +111,7 @@ test('a tool that changed after a restart is reported, listed and can be accepte
     const changes = host.changes().map(({ tool, text }) => `${tool}: ${text}`);
     const pool = await host.pool();
     expect(pool.tools.map(({ change }) => change !== undefined)).toEqual([changes.length > 0]);
-    expect(() => host.accept('nobody')).toThrow('unknown server; available: s');
+    expect(() => host.accept('unknown')).toThrow('unknown server; available: s');
     const accepted = accepts ? host.accept('s', 'find').map(({ tool }) => tool) : [];
     return { changes, accepted, told: seen.flatMap((it) => (it.type === 'changed' ? [it.text] : [])) };
   };

@@ -32,7 +32,7 @@ describe('the same pool again', () => {
     ],
     ['a list is another array of the same tools', { servers: servers({ s: [...tools], t: other }) }],
     ['the rules changed without effect', { rulesKey: 'other' }],
-    ['nobody says whether the rules changed', { rulesKey: undefined }],
+    ['the rules have no key', { rulesKey: undefined }],
   ])('%s', (_, change) => {
     const assembler = new Assembler();
     const input = { ...BASE, servers: servers({ s: tools, t: other }), isDenied: () => false, rulesKey: 1 };

@@ -131,7 +131,7 @@ describe('serve stdio', () => {
 
   test.each([
     ['a failure without an id', '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"what?"}}'],
-    ['a result nobody asked for', '{"jsonrpc":"2.0","id":1.5,"result":{}}'],
+    ['a result without a request', '{"jsonrpc":"2.0","id":1.5,"result":{}}'],
     ['a notification with odd params', '{"jsonrpc":"2.0","method":"notifications/x","params":[]}'],
   ])('%s is not answered', async (_name, line) => {
     const { input, lines } = serve([add]);

@@ -37,7 +37,7 @@ export function worldIn(cwd: string, parts: Partial<BuiltInContext> = {}): Built
       read: async () => ({ content: 'nothing is there', isError: true }),
     },
     agents: {},
-    delegate: async () => ({ content: 'nobody is there', isError: true }),
+    delegate: async () => ({ content: 'no sub-agent is available', isError: true }),
     ...parts,
   };
 }

@@ -56,7 +56,7 @@ test('an event that wakes sleepers just as they are interrupted is kept, once', 
   expect(world.wake.take()).toEqual([EVENT]);
 });
 
-test('a queue nobody empties keeps the newest events and says how many it dropped', () => {
+test('a queue that is not read keeps the newest events and counts the dropped ones', () => {
   const queue = new WakeQueue();
   for (let at = 0; at < 1002; at++) queue.push({ source: 's', text: String(at) });
   const events = queue.take();

@@ -102,7 +102,11 @@ test.each<[string, Partial<SessionOptions>, string]>([
   ],
   ['a rule allows it', { rules: allow('ReadMcpResourceTool(x://s*)') }, SECRET],
   ['the server is trusted', { servers: { s: { ...server(), trust: true } } }, SECRET],
-  ['mode bypassPermissions asks nobody', { permissionMode: 'bypassPermissions', mayBypass: true }, SECRET],
+  [
+    'mode bypassPermissions asks no question',
+    { permissionMode: 'bypassPermissions', mayBypass: true },
+    SECRET,
+  ],
 ])('a URI that is not listed: %s', async (_, more, expected) => {
   const { told, asked } = await reading(more);
   expect(told).toEqual({ l: LISTED, s: expected });

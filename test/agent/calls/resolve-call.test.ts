@@ -45,7 +45,7 @@ test.each([1, 2, 3])(
     list(CHANGED);
     writeFileSync(`${file}.die`, String(times));
     const { told, messages } = await callFromMemory(at, { canUseTool: answering('deny') }, cached());
-    // Either it came in time, and somebody was asked, or it did not, and nobody was.
+    // The question is asked only if the change arrived in time.
     expect(told).toMatch(asked.length === 1 ? /^!no$/ : /^!MCP server "s": /);
     expect(messages.at(-1)).toMatchObject({ permission_denials: asked.map(() => ({ tool_use_id: 't1' })) });
   },

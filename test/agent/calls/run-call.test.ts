@@ -35,7 +35,7 @@ describe('run call', () => {
       }))
       .tool('wide', 'Much', {}, () => 'y'.repeat(150_000), { maxResultSizeChars: 200_000 });
 
-  /** A session in which whoever is asked says so. */
+  /** A session that records each permission question. */
   function session(script: ModelScript, host: Partial<SessionOptions> = {}) {
     const canUseTool: CanUseTool = async () => ({ behavior: 'deny', message: 'asked' });
     const given = { mcpServers: { data: data() }, canUseTool };

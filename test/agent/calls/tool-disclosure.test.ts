@@ -184,7 +184,7 @@ describe('session tool search', () => {
     ['the search is not among the tools', { ...SEARCHING, builtIns: [] }],
     ['the search is denied', { ...SEARCHING, rules: deny('ToolSearch') }],
     ['everything fits', { ...SEARCHING, toolSearch: { tokens: 100_000 } }],
-    ['nobody says anything and a tenth of the window is enough', { builtIns: ['ToolSearch'] }],
+    ['nothing is configured and a tenth of the window is enough', { builtIns: ['ToolSearch'] }],
   ])('all tools are sent if %s', async (_, host) => {
     const { query, model } = drive(
       [text('ok')],

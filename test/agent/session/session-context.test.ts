@@ -98,7 +98,7 @@ describe('program ports', () => {
     ports.deliver('s', 1);
     ports.deliver('other', 2);
     const stopNew = ports.open('s').listen((it) => heard.push(`new ${String(it)}`));
-    // The old one leaves late and takes nobody along.
+    // The old server is closed late, and no other server with it.
     stopOld();
     ports.deliver('s', 3);
     stopNew();

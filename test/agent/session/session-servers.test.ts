@@ -386,7 +386,7 @@ test('another in-process server under the same name is used from the next turn o
   expect(results(model.requests[2])).toEqual({ t1: 'new' });
 });
 
-/** A server of the official SDK that asks back whoever calls it. */
+/** A server of the official SDK that sends requests to its caller. */
 function curious() {
   const server = new McpServer({ name: 'curious', version: '1' }, { capabilities: { tools: {} } });
   const reply = (it: unknown) => ({ content: [{ type: 'text' as const, text: JSON.stringify(it) }] });
@@ -567,7 +567,7 @@ test('an interrupt ends a turn that waits for a server; the next turn works', as
   await send(user('one'));
   await ask('interrupt');
   expect(await result()).toMatchObject({ subtype: 'error_during_execution' });
-  // It is nobody of the program's, so this does not wait for it.
+  // It is not a server of the program, so this does not wait for it.
   expect(await ask('mcp_set_servers', { servers: {} })).toMatchObject({ response: { added: [] } });
   await ask('mcp_toggle', { serverName: 'slow', enabled: false });
   await send(user('two'));
@@ -633,7 +633,7 @@ test('a malformed answer of the program fails only that server', async () => {
   expect(await ask('mcp_message', { server_name: 'odd', message: late })).toMatchObject({
     subtype: 'success',
   });
-  expect(await ask('mcp_message', { server_name: 'nobody', message: 7 })).toMatchObject({
+  expect(await ask('mcp_message', { server_name: 'unknown', message: 7 })).toMatchObject({
     subtype: 'success',
   });
 });

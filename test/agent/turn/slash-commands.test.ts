@@ -166,7 +166,7 @@ test.each([
     [text(expect.stringContaining('x:1') as unknown as string)],
   ],
   [
-    'what nobody knows yet',
+    'an unknown command',
     [user({ type: 'hologram', depth: 3 } as never)],
     [text(expect.stringMatching(/hologram.*"depth":3/s) as unknown as string)],
   ],

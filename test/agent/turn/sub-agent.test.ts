@@ -238,7 +238,7 @@ test('denials of a sub-agent are listed in the result of the turn', async () => 
   });
 });
 
-test.each(['nobody', 'constructor', '__proto__', 'toString'])(
+test.each(['unknown', 'constructor', '__proto__', 'toString'])(
   'rejects the unknown sub-agent type "%s"',
   async (type) => {
     const { query, model } = drive(

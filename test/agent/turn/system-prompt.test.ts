@@ -39,7 +39,11 @@ test.each([
     { ...NONE, searchable: pool([], { b: ['x'], a: ['y', 'z'] }).tools },
     `# Tools you can search for\n${SEARCH}\nmcp__a__y, mcp__a__z, mcp__b__x`,
   ],
-  ['nobody to call with', { ...NONE, canConnect: false, servers: servers({ a: { kind: 'waiting' } }) }, ''],
+  [
+    'no tool to connect with',
+    { ...NONE, canConnect: false, servers: servers({ a: { kind: 'waiting' } }) },
+    '',
+  ],
 ])('%s', (_, parts, expected) => {
   expect(systemPrompt(parts)).toBe(expected);
 });

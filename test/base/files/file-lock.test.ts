@@ -21,7 +21,7 @@ test('holds the lock file during the work and removes it afterwards, also after 
 
 test.each([
   ['of a process that is no more', (pid: number) => `${pid} ${hostname()} ${randomUUID()}`, 60_000],
-  ['of nobody knows whom, after a while', () => '', 50],
+  ['without a holder, after a while', () => '', 50],
 ])(
   'a lock %s is taken over',
   async (_, text, staleMs) => {

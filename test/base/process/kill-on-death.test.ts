@@ -69,8 +69,8 @@ describe('kill on death', () => {
   test('one watchdog serves all, adds no signal listeners and ends when nothing is registered', async () => {
     const listeners = () => DEATHS.slice(0, 3).map((signal) => process.listenerCount(signal));
     const before = listeners();
-    const nobody = 2 ** 22 + 1;
-    const releases = [nobody, nobody + 1, nobody + 2].map((id) => killOnDeath(id));
+    const missingPid = 2 ** 22 + 1;
+    const releases = [missingPid, missingPid + 1, missingPid + 2].map((id) => killOnDeath(id));
     expect(watchers()).toBe(1);
     expect(listeners()).toEqual(before);
     for (const release of releases) release();

@@ -37,8 +37,8 @@ test.runIf(process.platform === 'linux')('a zombie does not count as running', a
 });
 
 test('an unknown group does not count as running', () => {
-  const nobody = new ProcessGroup(2 ** 22 + 1);
-  expect([nobody.signal(0), nobody.isRunning()]).toEqual([false, false]);
+  const missing = new ProcessGroup(2 ** 22 + 1);
+  expect([missing.signal(0), missing.isRunning()]).toEqual([false, false]);
 });
 
 test('finds members that outlive their leader and later ones', async () => {

@@ -166,7 +166,7 @@ describe('explain', () => {
       ['x: denied', '  denied by the agent: deny rule "x"'],
     ],
     [
-      'denied because nobody was there',
+      'denied because the run is non-interactive',
       {
         outcome: 'denied',
         asked: { reason: 'r' },

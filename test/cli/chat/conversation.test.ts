@@ -16,7 +16,7 @@ test.each([
 
 test.each([
   ['no key', {}, {}, 'ANTHROPIC_API_KEY'],
-  ['a key of somebody else', { model: 'openai:gpt' }, KEY, 'OPENAI_API_KEY'],
+  ['a key of another provider', { model: 'openai:gpt' }, KEY, 'OPENAI_API_KEY'],
 ])('with %s the message names the settings that were checked', (_, options, env, name) => {
   expect(missingModel(options, env)).toContain(name);
 });

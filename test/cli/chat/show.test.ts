@@ -53,7 +53,7 @@ test('matches parallel calls with their results; ignores a result without a call
     got(toolUse('t1', 'one'), 0),
     got(toolUse('t2', 'two'), 0),
     got(toolResult('t2', 'second'), 100),
-    got(toolResult('t9', 'nobody asked'), 100),
+    got(toolResult('t9', 'without a call'), 100),
     got(toolResult('t1', 'first'), 65_000),
     got(toolResult('t1', 'again'), 65_000),
   );
@@ -67,7 +67,7 @@ test('matches parallel calls with their results; ignores a result without a call
   ]);
 });
 
-test('a denied call is shown as denied, whoever decided and whenever', () => {
+test('a denied call is shown as denied, for every decider and at any time', () => {
   const verdict = { behavior: 'deny', by: 'you', reason: 'no' } as const;
   const early = play(
     { kind: 'asked', id: 't1', reason: 'why not' },

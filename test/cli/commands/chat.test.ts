@@ -103,7 +103,7 @@ const ASKING = JSON.stringify({
 });
 
 test.runIf(hasScript)(
-  'in a real terminal: 1,001 forms that nobody caused do not take over the chat',
+  'in a real terminal: 1,001 forms without a running call do not take over the chat',
   async () => {
     const place = configPlace();
     const env = { ...place.env, NO_COLOR: '1' };

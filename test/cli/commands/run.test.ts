@@ -435,7 +435,7 @@ describe('run', () => {
   const TRIGGER = 'call mcp__deploy__trigger with {"service":"web"}';
 
   test.each([
-    ['nobody can be asked', [], TRIGGER, ['mcp__deploy__trigger']],
+    ['approval is required', [], TRIGGER, ['mcp__deploy__trigger']],
     ['a mode denies', ['--permission-mode', 'dontAsk'], TRIGGER, ['mcp__deploy__trigger']],
     [
       'a rule denies these arguments',

@@ -43,7 +43,7 @@ describe('content parts', () => {
       '[resource a://b text, 1 byte]\nT\n[resource a://b application/octet-stream, 5 bytes]\n',
     ],
     [
-      'a kind nobody knows',
+      'an unknown kind',
       [{ type: 'hologram\n', data: DATA }],
       `[hologram, unknown type]\n{"type":"hologram\\n","data":"${DATA}"}\n`,
     ],

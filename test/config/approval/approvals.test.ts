@@ -385,7 +385,7 @@ test.each<[string, (path: string) => void, RegExp]>([
     /"servers" is not a valid list of decisions/,
   ],
   [
-    'settings of which nobody knows what was said',
+    'settings without a recorded decision',
     (path) =>
       writeFileSync(
         path,

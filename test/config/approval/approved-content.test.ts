@@ -60,7 +60,7 @@ describe('approvablePart', () => {
       { serverSettings: { a: { disabled: false, excludeTools: [] }, b: { disabled: true, trust: true } } },
       { serverSettings: { a: { disabled: false }, b: { trust: true } } },
     ],
-    ['what nobody knows', { other: 1 }, { other: 1 }],
+    ['an unknown key', { other: 1 }, { other: 1 }],
     ['odd shapes', { permissions: 1, serverSettings: [1] }, { permissions: 1, serverSettings: [1] }],
   ])('%s', (_, value, part) => {
     expect(approvablePart(value)).toEqual(part);

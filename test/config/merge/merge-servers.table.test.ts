@@ -81,7 +81,7 @@ const ORDER: readonly Kind[] = [
   'connector',
 ];
 
-/** If nobody else has the name, the one that is shown. */
+/** The entry that is shown if no eligible entry has the name. */
 const SHOWN: readonly Kind[] = ['local pending', 'project pending', 'project rejected'];
 
 const lastWord = (kind: Kind) => kind.split(' ').at(-1) as string;
@@ -107,7 +107,7 @@ function expected(
   const lost = highestFirst
     .filter((kind) => kind !== shown)
     .map((kind) => `${kind} ${why(kind)}${winner ? ` to ${winner}` : ''}`);
-  if (shown === undefined) return lost.map((it) => `nobody has x: ${it}`);
+  if (shown === undefined) return lost.map((it) => `without a holder, x: ${it}`);
   const verdict = () => {
     if (shown === broken && shown !== 'project rejected') return 'broken';
     if (winner === undefined) return lastWord(shown);
@@ -171,7 +171,7 @@ describe.each([...PAIRS.map((kinds) => [kinds]), ...TRIPLES.map((kinds) => [kind
     );
     const isManaged = kinds.includes('managed');
     const alone = (kind: Kind) => {
-      if (isManaged && kind !== 'managed') return `nobody has ${kind}: ${kind} managed`;
+      if (isManaged && kind !== 'managed') return `without a holder, ${kind}: ${kind} managed`;
       return `${kind}: ${kind} ${SHOWN.includes(kind) ? lastWord(kind) : 'ready'}`;
     };
     expect(told(merged).toSorted()).toEqual(kinds.map(alone).toSorted());

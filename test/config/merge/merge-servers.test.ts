@@ -125,8 +125,8 @@ describe('merge', () => {
 
     test('excludes all others, also those of the program, and also if it is empty', () => {
       expect(told(merge([...others, none('managed', 'read')]))).toEqual([
-        'nobody has y: program managed',
-        'nobody has x: user managed',
+        'without a holder, y: program managed',
+        'without a holder, x: user managed',
       ]);
     });
 
@@ -153,7 +153,7 @@ describe('merge', () => {
       );
       expect(told(merge([system, more]))).toEqual([
         'x: system ready; lost: more managed to system',
-        'nobody has z: more managed',
+        'without a holder, z: more managed',
       ]);
       expect(merge([none('managed', 'unusable'), more]).servers).toEqual([]);
       expect(told(merge([none('managed', 'absent'), more]))).toEqual(['x: more ready', 'z: more ready']);
@@ -174,7 +174,10 @@ describe('merge', () => {
         sourceOf(written('connector', 'hub', at('https://HUB.example.com:443/mcp', { headers: { a: 'b' } }))),
         sourceOf(written('user', 'mine', { url: 'https://hub.example.com/mcp' })),
       ]);
-      expect(told(merged)).toEqual(['mine: user ready', 'nobody has hub: connector duplicate to user']);
+      expect(told(merged)).toEqual([
+        'mine: user ready',
+        'without a holder, hub: connector duplicate to user',
+      ]);
     });
 
     test('compares only used entries: neither pending nor shadowed ones', () => {
@@ -205,7 +208,7 @@ describe('merge', () => {
         'b: one ready; lost: two duplicate to plugin',
         'c: three ready',
         'p: plugin ready',
-        'nobody has a: two duplicate to three',
+        'without a holder, a: two duplicate to three',
       ]);
     });
 
@@ -215,7 +218,7 @@ describe('merge', () => {
       const off = { name: 'mine', label: 'settings', scope: 'user' as const, members: { disabled: true } };
       expect(told(merge(sources, { overrides: [off] }))).toEqual([
         'mine: user disabled',
-        'nobody has hub: connector duplicate to user',
+        'without a holder, hub: connector duplicate to user',
       ]);
       const { policy } = readPolicy([
         {
@@ -227,7 +230,7 @@ describe('merge', () => {
       ]);
       expect(told(merge(sources, { policy }))).toEqual([
         'mine: user blocked',
-        'nobody has hub: connector duplicate to user',
+        'without a holder, hub: connector duplicate to user',
       ]);
     });
 
@@ -238,7 +241,7 @@ describe('merge', () => {
       expect(told(merge([sourceOf(written('connector', 'c', url)), ...sources]))).toEqual([
         'a: plugin ready',
         'b: user ready',
-        'nobody has c: connector duplicate to user',
+        'without a holder, c: connector duplicate to user',
       ]);
     });
   });
@@ -252,8 +255,8 @@ describe('merge', () => {
       ]);
       expect(told(merged)).toEqual([
         'git_hub: local.json ready',
-        'nobody has git hub: .mcp.json same-name to local.json',
-        'nobody has git hub: user.json same-name to local.json',
+        'without a holder, git hub: .mcp.json same-name to local.json',
+        'without a holder, git hub: user.json same-name to local.json',
       ]);
       expect(faults(merged)).toEqual([
         'error project .mcp.json:3:5: mcpServers["git hub"]: ignored: its name and ' +
@@ -267,8 +270,8 @@ describe('merge', () => {
       ]);
       expect(told(merged)).toEqual([
         'a b: user ready',
-        'nobody has a_b: user same-name to user',
-        'nobody has a.b: user same-name to user',
+        'without a holder, a_b: user same-name to user',
+        'without a holder, a.b: user same-name to user',
       ]);
       expect(merged.faults).toHaveLength(2);
     });
@@ -276,7 +279,7 @@ describe('merge', () => {
     test('normalizes an emoji as two code units', () => {
       expect(told(merge([sourceOf(written('user', '__')), sourceOf(written('local', '😀'))]))).toEqual([
         '😀: local ready',
-        'nobody has __: user same-name to local',
+        'without a holder, __: user same-name to local',
       ]);
     });
   });
@@ -553,16 +556,16 @@ describe('program names', () => {
     const merged = merge(sources, { programNames: ['x', 'z'] });
     expect(told(merged)).toEqual([
       'y: user ready',
-      'nobody has x: program shadowed to the program itself',
-      'nobody has x: user shadowed to the program itself',
-      'nobody has x: connector shadowed to the program itself',
+      'without a holder, x: program shadowed to the program itself',
+      'without a holder, x: user shadowed to the program itself',
+      'without a holder, x: connector shadowed to the program itself',
     ]);
     expect(merged.faults).toEqual([]);
   });
 
   test('reports an entry whose name conflicts with an in-process server', () => {
     const merged = merge([sourceOf(written('user', 'a b'))], { programNames: ['a_b'] });
-    expect(told(merged)).toEqual(['nobody has a b: user same-name to the program itself']);
+    expect(told(merged)).toEqual(['without a holder, a b: user same-name to the program itself']);
     expect(merged.faults.map(formatDiagnostic)).toEqual([
       'user:3:5: mcpServers["a b"]: ignored: its name and a_b of the program itself normalize to the same identifier; ' +
         'rename one of them',
@@ -578,10 +581,10 @@ describe('program names', () => {
     const sources = [sourceOf(written('project', 'x'))];
     const programNames = ['x'];
     expect(told(merge(sources, { programNames, choices: { project: 'new' } }))).toEqual([
-      'nobody has x: project pending to the program itself',
+      'without a holder, x: project pending to the program itself',
     ]);
     expect(told(merge(sources, { programNames, isStrict: true }))).toEqual([
-      'nobody has x: project left-out to the program itself',
+      'without a holder, x: project left-out to the program itself',
     ]);
   });
 

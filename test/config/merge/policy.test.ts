@@ -72,7 +72,7 @@ describe('policy', () => {
   describe('an allow list', () => {
     const not = 'allowedMcpServers of managed-settings.json';
     test.each([
-      ['empty: nobody', [], 'x', RUN, not],
+      ['an empty list allows no server', [], 'x', RUN, not],
       ['by name', [name('x')], 'x', RUN, 'allowed'],
       ['by name', [name('x')], 'y', RUN, not],
       ['to the letter', [name('git_hub')], 'git.hub', RUN, not],
@@ -105,7 +105,7 @@ describe('policy', () => {
         { ...HUB, ...RUN },
         not,
       ],
-      ['an editor whose address nobody knows', [address('https://*/*')], 'x', { type: 'ws-ide' }, not],
+      ['an editor without a known address', [address('https://*/*')], 'x', { type: 'ws-ide' }, not],
       ['an editor by name', [name('x')], 'x', { type: 'ws-ide' }, 'allowed'],
       ['no address', [address('https://*/*')], 'x', { type: 'http', url: 'nowhere' }, not],
       ['nothing that could be dialled', [address('https://*/*')], 'x', {}, not],
@@ -311,7 +311,7 @@ describe('policy', () => {
         kind: 'forbidden',
         rule: 'the unreadable /etc/toolplane/managed-settings.json',
       });
-      // Why not is told by whoever tried.
+      // The caller reports the reason.
       expect(faults).toEqual([]);
     });
   });

@@ -49,14 +49,14 @@ export function merge(
   });
 }
 
-/** What was decided, as a text: `name: label verdict; lost: label why, …`, then what nobody's name has. */
+/** What was decided, as a text: `name: label verdict; lost: label why, …`, then the entries whose name has no holder. */
 export function told({ servers, lost }: Merged): string[] {
   return [
     ...servers.map(
       ({ name, written: { label }, verdict, lost: also }) =>
         `${name}: ${label} ${verdict.kind}${also.length > 0 ? `; lost: ${also.map(tellLoss).join(', ')}` : ''}`,
     ),
-    ...lost.map((it) => `nobody has ${it.written.name}: ${tellLoss(it)}`),
+    ...lost.map((it) => `without a holder, ${it.written.name}: ${tellLoss(it)}`),
   ];
 }
 

@@ -128,7 +128,7 @@ const EVERYTHING = {
 };
 
 describe.each(['project', 'local'] as const)('%s settings', (scope) => {
-  test.each(['new', 'changed'] as const)('that are %s only forbid, and wait for somebody', (choice) => {
+  test.each(['new', 'changed'] as const)('that are %s only restrict until they are approved', (choice) => {
     const { settings, faults } = mergeSettings([settingsOf(scope, EVERYTHING)], saying(choice));
     const more = { scope, ...placeOf(scope) };
     expect(faults).toEqual([]);
@@ -158,7 +158,7 @@ describe.each(['project', 'local'] as const)('%s settings', (scope) => {
   });
 });
 
-test.each(['user', 'program', 'managed'] as const)('%s settings need nobody to approve them', (scope) => {
+test.each(['user', 'program', 'managed'] as const)('%s settings need no approval', (scope) => {
   const { settings } = mergeSettings([settingsOf(scope, EVERYTHING)], saying('new'));
   expect([settings.model, settings.hooks.length, settings.pending]).toEqual(['m', 1, []]);
 });

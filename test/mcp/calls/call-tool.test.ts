@@ -7,7 +7,7 @@ import type { CallTarget } from '../../../src/mcp/servers/call-target.ts';
 import { AbortError } from '../../../src/protocol/sdk-error.ts';
 
 const refused = () =>
-  new HostError('unreachable', 'srv', 'nobody listens', { isTerminal: true, hasRun: 'no' });
+  new HostError('unreachable', 'srv', 'connection refused', { isTerminal: true, hasRun: 'no' });
 const lost = () => new HostError('closed', 'srv', 'the connection is closed', { isTerminal: true });
 const ok = { content: [{ type: 'text' as const, text: 'ok' }] };
 

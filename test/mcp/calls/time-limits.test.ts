@@ -6,7 +6,7 @@ const heard = { hasProgressListener: true };
 
 test.each([
   [
-    'nobody says anything: about 28 hours (R183, C25)',
+    'nothing is configured: about 28 hours (R183, C25)',
     { call: silent, entry: {}, host: {} },
     { totalMs: 100_000_000, totalBy: 'callTimeoutMs' },
   ],

@@ -66,9 +66,9 @@ describe('era', () => {
         undefined,
         { negotiation: { mode: { pin: '2026-07-28' } } },
       ],
-      ['whoever is said to be old', { type: 'http', era: 'legacy' }, 'network', modern, old],
+      ['an entry with era legacy', { type: 'http', era: 'legacy' }, 'network', modern, old],
       [
-        'whoever is said to be new',
+        'an entry with era modern',
         { type: 'stdio', era: 'modern' },
         'process',
         legacy,
@@ -255,7 +255,7 @@ describe('memory eras', () => {
     });
     afterEach(() => rm(folder, { recursive: true }));
 
-    test('is read by the next one, and by nobody else', async () => {
+    test('is read only by the next connection', async () => {
       const eras = fileEraCache(path);
       eras.remember('a', legacy);
       eras.remember('b', modern);

@@ -99,7 +99,7 @@ test.each([
   ['an id that is deep', { id: deep(), result: {} }],
   ['progress of an object', { method: 'notifications/progress', params: { progressToken: ODD } }],
   ['progress of a list', { method: 'notifications/progress', params: { progressToken: [1] } }],
-])('%s is nobody’s, and harms nobody', async (_, message) => {
+])('%s belongs to no request and is ignored', async (_, message) => {
   const { transport, requests } = await open();
   let heard = 0;
   const asked = requests.request(call(), { onProgress: () => heard++ });

@@ -20,7 +20,7 @@ describe('secrets', () => {
       ['as JSON writes it', ['pass"word"\\'], '{"a":"pass\\"word\\"\\\\"}', '{"a":"[redacted]"}'],
       ['as URLs write it', ['a b/c d'], 'GET /?x=a%20b%2Fc%20d', 'GET /?x=[redacted]'],
       [
-        'though somebody cut it',
+        'although it was truncated',
         [OWN],
         `it said "${OWN.slice(0, 9)}…"; check`,
         'it said "[redacted]…"; check',

@@ -86,13 +86,13 @@ describe('server asks', () => {
 
   describe('what cannot be answered is refused', () => {
     const broken: RequestHandler = async () => {
-      throw Object.assign(new Error('nobody is at the desk'), { data: { password: 'x' } });
+      throw Object.assign(new Error('no user is available'), { data: { password: 'x' } });
     };
     test.each([
-      ['a method nobody handlers', 'roots/list', undefined, {}, -32601],
-      ['a method nobody knows', 'secrets/list', undefined, {}, -32601],
+      ['a method without a handler', 'roots/list', undefined, {}, -32601],
+      ['an unknown method', 'secrets/list', undefined, {}, -32601],
       [
-        'a mode nobody knows',
+        'an unknown mode',
         'elicitation/create',
         { ...form, mode: 'telepathy' },
         { 'elicitation/create': accept },

@@ -138,7 +138,7 @@ test('changed lists are heard of, also after the stream was cut', async () => {
   const first = next();
   web.change();
   expect(await first).toBe('tools');
-  // What changed while nobody listened is not known: the lists are read anew.
+  // Changes during the interruption are not known, so the lists are read again.
   const gap = next();
   web.cut();
   expect(await gap).toBe('all');
@@ -165,11 +165,11 @@ test.each(['stdio', 'http'])('an aborted call is taken back over %s', async (kin
 
 test.each([
   ['those who listen', [{ level: 'info', data: 'all is well' }]],
-  ['nobody', []],
+  ['no listener', []],
 ])('what a server of the newer protocol logs is sent for %s', async (who, expected) => {
   const logs: unknown[] = [];
   const heard = { onLog: (_: string, entry: unknown) => logs.push(entry) };
-  await using far = await open(stdioModern, testWorld(who === 'nobody' ? {} : heard));
+  await using far = await open(stdioModern, testWorld(who === 'no listener' ? {} : heard));
   const notices: string[] = [];
   far.connection.onNotification?.((method) => notices.push(method));
   await far.connection.callTool('log', {});

@@ -28,7 +28,7 @@ const SILENT: HostServerEntry = { command: process.execPath, args: ['-e', 'proce
 const ABSENT: HostServerEntry = { command: '/no/such/program' };
 
 describe('servers that do not come', () => {
-  test('take nobody along, and each is explained (R141)', async () => {
+  test('do not affect other servers, and each is explained (R141)', async () => {
     await using http = await start('http legacy');
     await using modern = await start('http modern');
     await using ws = await start('ws legacy');
@@ -122,7 +122,7 @@ describe('servers that do not come', () => {
 });
 
 describe('servers on demand', () => {
-  test('are not dialled until somebody calls them', async () => {
+  test('are not connected before their first call', async () => {
     await using http = await start('http modern');
     await using stdio = await start('stdio legacy');
     await using host = hostWith({
@@ -137,7 +137,7 @@ describe('servers on demand', () => {
     expect(host.status()).toMatchObject({ http: { state: 'connected' }, stdio: { state: 'connected' } });
   });
 
-  test('come when somebody waits for them by name', async () => {
+  test('are connected when ready() names them', async () => {
     await using http = await start('http modern');
     await using host = hostWith({ http: { ...http.entry, start: 'on-demand' } as HostServerEntry });
     await host.ready({ servers: ['http'] });
@@ -199,7 +199,7 @@ describe('many servers', () => {
   });
 });
 
-/** An address at which nobody listens. */
+/** An address that refuses connections. */
 async function closedPort(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -87,7 +87,7 @@ describe.concurrent.each(able('calls'))('a server over $name', (setUp) => {
 });
 
 describe.concurrent.each(able('comes back'))('a server over $name that dies', (setUp) => {
-  test('comes back by itself, with nobody calling', async () => {
+  test('reconnects without a call', async () => {
     await using both = await pair(setUp, QUICK);
     const { host, far } = both;
     const { start } = await journal(host);

@@ -50,10 +50,10 @@ describe.concurrent.each(able('server asks'))('a server over $name that asks', (
   });
 
   test('hears of a handler that fails, in its words', async () => {
-    const elicitation = () => Promise.reject(new Error('nobody is at the desk'));
+    const elicitation = () => Promise.reject(new Error('no user is available'));
     await using both = await pair(setUp, { handlers: { elicitation } });
     const outcome = await outcomeOf(both.host.callTool(KEY, 'ask', { question: 'elicitation' }));
-    expect(outcome).toEqual({ isError: true, text: expect.stringContaining('nobody is at the desk') });
+    expect(outcome).toEqual({ isError: true, text: expect.stringContaining('no user is available') });
     expect(textOf(await both.host.callTool(KEY, 'echo', { text: 'next' }))).toBe('next');
   });
 });

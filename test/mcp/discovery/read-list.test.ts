@@ -180,7 +180,7 @@ test('a page that the server refuses ends the list; a lost connection rejects it
 test.each<[string, unknown[], number | undefined]>([
   ['the shortest of all pages', [{ ttlMs: 50 }, { ttlMs: 20 }, { ttlMs: 90 }], 20],
   ['nothing at all', [{ ttlMs: 0 }], 0],
-  ['nobody knows how long', [{}], undefined],
+  ['no ttl', [{}], undefined],
   ['no time at all', [{ ttlMs: '5' }, { ttlMs: -1 }, { ttlMs: null }], undefined],
 ])('the TTL of a list is %s', async (_, pages, ttlMs) => {
   const answers = pages.map((page, at) => ({

@@ -73,7 +73,7 @@ describe('each anomaly of the catalogue', () => {
       anomalies.invalidInputSchemas.items.map(({ tool }: { tool: string }) => tool),
     ],
     [
-      'required parameters nobody declares',
+      'required parameters that are not declared',
       ({ name }) => name === 'worker_put' || name === 'swagger_create_table_of_contents',
       anomalies.requiredNotDeclared.items.map(({ tool }: { tool: string }) => tool),
     ],

@@ -73,7 +73,7 @@ describe('relist', () => {
     let times = 0;
     const relist = new ListRefresh(clock, () => list(++times), end.signal);
     const changed = () => relist.changed(['tools']);
-    /** How long somebody who begins to wait now has to. */
+    /** How long a caller that starts to wait now has to wait. */
     const wait = async (stepMs = 10) => {
       let isOver = false;
       void relist.done().then(() => {

@@ -73,7 +73,7 @@ test('a server whose list changes with every listing does not delay later rounds
   await clock.advance(150);
   await first;
   const lists = it.lists;
-  // Time stands still: whoever waits would wait for ever.
+  // The clock is stopped, so any wait would never end.
   for (let round = 0; round < 5; round++) {
     const startedAt = performance.now();
     await servers.listed();
@@ -139,7 +139,7 @@ describe('a list with a TTL', () => {
     await fleet.clock.advance(holdsMs - 1);
     await fleet.servers.listed();
     expect(it.lists).toBe(1);
-    // Nobody asks for what nobody uses.
+    // Lists that are not used are not read.
     await fleet.clock.advance(10);
     expect(it.lists).toBe(1);
     it.tools = [tool('other')];
@@ -287,7 +287,7 @@ describe('cached tools', () => {
 
   test.each([
     ['fails for good', refuse('bad-config')],
-    ['needs somebody to sign in', refuse('unauthorized')],
+    ['requires authorization', refuse('unauthorized')],
   ])('are dropped if the server %s', async (_, reply) => {
     const door = Promise.withResolvers<void>();
     const { fleet, offer } = start(new Memory(past), stdio, (name) => door.promise.then(() => reply(name)));
@@ -434,7 +434,7 @@ describe('tools that an entry excludes', () => {
     fleet.servers.add({ a: entry }, 'dynamic');
     await fleet.servers.settled();
     const target = fleet.servers.target('a');
-    if (!target) throw new Error('nobody there');
+    if (!target) throw new Error('no target');
     const call = (name: string) => callTool(target, { server: 'a', tool: name, args: {} }, memoryJournal());
     expect(await call('get_a')).toEqual({});
     for (const name of ['put_a', 'get_secret', '__proto__']) {

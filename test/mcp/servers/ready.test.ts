@@ -62,9 +62,9 @@ describe('being ready', () => {
     fleet.servers.add({ hung: http, later: onDemand, needed: required }, 'dynamic');
     await fleet.servers.ready({ servers: ['later'] });
     expect(fleet.state('later')?.state).toBe('connected');
-    await expect(fleet.servers.ready({ servers: ['later', 'nobody'] })).rejects.toMatchObject({
+    await expect(fleet.servers.ready({ servers: ['later', 'unknown'] })).rejects.toMatchObject({
       code: 'unknown-server',
-      message: 'MCP server "nobody": unknown server; check the name',
+      message: 'MCP server "unknown": unknown server; check the name',
     });
     await fleet.servers.toggle('later', 'disabled');
     await expect(fleet.servers.ready({ servers: ['later'] })).rejects.toMatchObject({ code: 'disabled' });

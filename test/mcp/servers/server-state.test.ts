@@ -220,7 +220,7 @@ describe('state', () => {
       {},
       50,
     ],
-    ['a server nobody has met yet, without end', 'later', STATES.queued, {}, 50],
+    ['a server that has never connected, without a limit', 'later', STATES.queued, {}, 50],
     ['as often as the settings say', 'later', STATES.queued, { attempts: 2 }, 3],
     ['what cannot help, not at all', 'never', STATES.queued, {}, 1],
     ['a server in the program, not at all', 'later', STATES.queued, { attempts: 0 }, 1],
@@ -314,7 +314,7 @@ describe('failure', () => {
     ['a process that ended', new HostError('spawn-failed', 's', 'x'), 'seldom'],
     ['a lost session', new HostError('session-lost', 's', 'x'), 'at-once'],
     ['a refusal of who we are', new HostError('unauthorized', 's', 'x'), 'never'],
-    ['nobody there', new HostError('unreachable', 's', 'x', { retryAfterMs: 5 }), 'later'],
+    ['an unreachable server', new HostError('unreachable', 's', 'x', { retryAfterMs: 5 }), 'later'],
     ['silence', new HostError('timeout', 's', 'x'), 'later'],
     ['the unknown', 'what', 'later'],
   ])('%s', (_, error, retry) => {

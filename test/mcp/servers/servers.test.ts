@@ -39,7 +39,7 @@ function heal(entries: Record<string, ServerEntry>, options: ServersOptions = {}
   return { servers, until, seen };
 }
 
-/** Calls once, and reports what came of it, as whoever calls does. */
+/** Calls once and reports the outcome to the server, as callers do. */
 async function call(target: CallTarget | undefined, tool: string): Promise<string> {
   const connection = await target?.connect();
   if (!target || !connection) throw new Error('there is no such server');

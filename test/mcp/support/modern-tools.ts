@@ -12,7 +12,7 @@ export const calls = new EventTarget();
 const text = (value: unknown) => ({ content: [{ type: 'text' as const, text: JSON.stringify(value) }] });
 const Name = z.object({ name: z.string(), size: z.number().default(7) });
 
-/** A server of the newer protocol: it asks back, wants headers, waits, and has tools nobody may call. */
+/** A server of the newer protocol: it sends requests, requires headers, waits, and has tools that must not be called. */
 export function makeModern(): McpServer {
   const server = new McpServer(
     { name: 'modern', version: '3' },

@@ -291,7 +291,7 @@ describe('pins', () => {
     expect(pins.observe(AT, both).changes).toEqual([]);
   });
 
-  /** Pins in whose store somebody else does something just before what is seen is written. */
+  /** Pins whose store another process changes just before they are written. */
   function interrupted(by: (theirs: Pins) => void): Pins {
     const store = memoryPinStore();
     let isDone = false;

@@ -22,7 +22,7 @@ function acceptors(original: object, draft: Draft, normal: object) {
   }
 }
 
-/** References that a validator would follow for ever (of schemas as small as these) are nobody's concern here. */
+/** References that a validator would follow for ever (of schemas as small as these) are not tested here. */
 function answer(accepts: (value: unknown) => boolean, value: unknown): boolean | undefined {
   try {
     return accepts(value);

@@ -26,7 +26,7 @@ const SIMPLE = fc.constantFrom<Record<string, unknown>>(
   { type: 'array' },
 );
 
-/** What nobody can judge by the schema alone, so it is left out of the normal form. */
+/** Keywords that cannot be judged by the schema alone, so the normal form omits them. */
 const UNKNOWN = fc.constantFrom<Record<string, unknown>>(
   { $ref: 'https://example.com/s.json' },
   { pattern: '(' },

@@ -51,7 +51,7 @@ test.each<[string, Omit<SearchQuery, 'text'>, string[]]>([
   ['tools that say they destroy nothing', { destructive: false }, ['list_issues', 'send_email']],
   ['tools that may destroy', { destructive: true }, ['create_issue', 'delete_file', 'post_message']],
   ['required words', { required: ['Repository', 'lists'] }, ['list_issues']],
-  ['an unknown server', { server: 'nobody' }, []],
+  ['an unknown server', { server: 'unknown' }, []],
 ])('a search can be kept to %s', async (_, filter, found) => {
   const text = 'issue email message file delete list send post create';
   expect((await names(indexOf(TOOLS), { text, limit: 10, ...filter })).sort()).toEqual(found);

@@ -43,7 +43,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Resolves once no such process is left; the end of somebody else's child is announced to nobody. */
+/** Resolves once no such process is left; no event reports the end of another process's child. */
 export async function gone(pid: number): Promise<void> {
   while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
 }

@@ -101,7 +101,7 @@ test('canUseTool: a denial is read by the model, a changed input is what the han
   ]);
 });
 
-test('a callback that is nonsense, and a tool nobody allows: neither runs', async () => {
+test('an invalid callback result and a tool without permission: neither runs', async () => {
   for (const canUseTool of [async () => 'yes' as never, undefined]) {
     await using world = await openCliSandbox([toolUse('mcp__mail__send', {}), text('Not sent.')]);
     let isSent = false;

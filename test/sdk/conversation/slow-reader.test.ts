@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const FIXTURE = fileURLToPath(new URL('fixtures/slow-reader.ts', import.meta.url));
 
-/** What came of a flood that nobody read; heap figures are of a process of its own, after garbage collection. */
+/** The result of a flood that was not read; heap figures are of a separate process, after garbage collection. */
 async function flood(kind: string, count: number): Promise<Record<string, number>> {
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--expose-gc',

@@ -74,7 +74,7 @@ test('concurrent tool uses are reported in the order of their results', () => {
 });
 
 test.each<[string, Frame[]]>([
-  ['a result nobody asked for', [user([result('9', 'x')])]],
+  ['a result without a call', [user([result('9', 'x')])]],
   ['a text prompt', [user('hello')]],
   ['a message without content', [{ type: 'assistant' }, { type: 'user', message: null }]],
   ['blocks that are none', [assistant([null, 'x', 1])]],

@@ -81,7 +81,7 @@ describe('check options', () => {
       'options.canUseTool and options.permissionPromptToolName cannot be combined: use one of them',
     ],
     [
-      'dialogs nobody answers',
+      'dialogs without a handler',
       { supportedDialogKinds: ['k'] },
       'options.supportedDialogKinds needs options.onUserDialog, which answers the dialogs',
     ],

@@ -15,7 +15,7 @@ export function answering(
     async ask(prompt, own = []) {
       shown.push(prompt);
       const answer = left.shift();
-      if (answer === undefined) throw new Error(`nobody answers ${prompt}`);
+      if (answer === undefined) throw new Error(`no answer is prepared for ${prompt}`);
       if (answer === 'interrupted' || answer === 'ended' || answer === 'withdrawn') return { kind: answer };
       const name = answer.replace(/^\//, '');
       if (answer.startsWith('/') && own.includes(name)) return { kind: 'command', name };

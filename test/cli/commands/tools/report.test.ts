@@ -132,9 +132,9 @@ describe('not started', () => {
     expect(alike.stdout).not.toContain('docs');
     const called = await run('call', 'mine', 'search');
     expect(called).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(line('mine', '~')) });
-    const other = await run('call', '--stdio', 'npx x', 'nobody', 'search');
-    expect(other.stderr).toContain('unknown server "nobody" (known: server)');
-    const unknown = await run('call', 'nobody', 'search');
-    expect(unknown.stderr).toContain('unknown server "nobody" (known: server)');
+    const other = await run('call', '--stdio', 'npx x', 'absent', 'search');
+    expect(other.stderr).toContain('unknown server "absent" (known: server)');
+    const unknown = await run('call', 'absent', 'search');
+    expect(unknown.stderr).toContain('unknown server "absent" (known: server)');
   }, 60_000);
 });

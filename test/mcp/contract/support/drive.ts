@@ -10,7 +10,7 @@ import type { Far, SetUp } from './set-up.ts';
 /** The key of the contract server. */
 export const KEY = 'far';
 
-/** An environment with nothing of this machine but where programs are, and a secret that is nobody's business. */
+/** An environment with nothing of this machine but where programs are, and a secret that no server may get. */
 export const ENV = { PATH: process.env.PATH, HOME: '/nowhere', SECRET_TOKEN: 'hidden' };
 
 /** A host that has one server of the contract, ready; both end with the test. */
@@ -38,7 +38,7 @@ export async function pair(
   return { host, far, [Symbol.asyncDispose]: end };
 }
 
-/** A host that dials a server of the contract; whoever asked for it closes it. */
+/** A host that dials a server of the contract; the caller closes it. */
 export function hostOf(far: Far, options: HostOptions = {}, entryMore: Partial<HostServerEntry> = {}): Host {
   const entry = { ...far.entry, ...entryMore } as HostServerEntry;
   return createHost({ env: ENV, ...far.options, mcpServers: { [KEY]: entry }, ...options });

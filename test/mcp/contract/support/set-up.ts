@@ -11,7 +11,7 @@ export type Far = AsyncDisposable & {
   revive(): Promise<void>;
   /** Cuts every connection; the server itself and what it remembers stay. */
   cut(): void;
-  /** From now on it lets nobody in without the right word. */
+  /** From now on the server requires the token. */
   lock(): void;
   /** How many connections or processes of clients it has. */
   left(): number | Promise<number>;

@@ -8,7 +8,7 @@ import { until } from './until.ts';
 /** How many processes were started so far. */
 type Started = { started(): Promise<number> };
 
-/** The contract server as a process; whoever dials it starts it, and its pids are in a file. */
+/** The contract server as a process; each connection starts it, and its pids are in a file. */
 export async function startStdio(era: 'legacy' | 'modern'): Promise<Far & Started> {
   const folder = await mkdtemp(join(tmpdir(), 'contract-'));
   const pidFile = join(folder, 'pids');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits until it is so, for what nobody tells of: that a process is gone, that a server has heard. */
+/** Polls until the condition holds, where no event reports it: a process has ended, a server has received a message. */
 export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + 8000;
   while (!(await isSo())) {

@@ -124,7 +124,7 @@ describe('dial http', () => {
     expect(opened).toBe(2);
   });
 
-  test('nobody there: the request was not sent', async () => {
+  test('connection refused: the request was not sent', async () => {
     const web = await startWeb();
     await web[Symbol.asyncDispose]();
     const failure = await unreached({ type: 'http', url: web.url });
@@ -272,7 +272,7 @@ describe('dial sse', () => {
     [401, 'text/plain'],
     [404, 'text/html'],
     [405, 'application/json'],
-  ])('%i says so, and nobody tries again', async (status, type) => {
+  ])('%i is reported and not retried', async (status, type) => {
     await using web = await startWeb((_, response) =>
       response.writeHead(status, { 'content-type': type }).end('no'),
     );
@@ -280,7 +280,7 @@ describe('dial sse', () => {
     expect(web.seen).toHaveLength(1);
   });
 
-  test('nobody there: nothing was sent', async () => {
+  test('connection refused: nothing was sent', async () => {
     const web = await startWeb();
     await web[Symbol.asyncDispose]();
     const failure = await unreached({ type: 'sse', url: web.url });

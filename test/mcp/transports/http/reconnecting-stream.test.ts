@@ -259,7 +259,7 @@ describe('lasting id', () => {
     ['a 500', true, answered(500)],
     ['a 503', false, answered(503)],
     ['a cut', true, new HttpError('cut', { code: 'ECONNRESET', wasSent: true })],
-    ['nobody there', false, new HttpError('away', { code: 'ECONNREFUSED', wasSent: false })],
+    ['connection refused', false, new HttpError('away', { code: 'ECONNREFUSED', wasSent: false })],
     ['a throw', true, new TypeError('no header')],
   ])('%s may be the doing of the id: %s', (_, may, fault) => {
     expect(mayBeCausedById(fault)).toBe(may);

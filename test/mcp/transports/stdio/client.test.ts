@@ -79,7 +79,7 @@ test('a server runs in the directory of its entry, which must be there', async (
   });
 });
 
-test('one that was never started is closed at once, and nobody hears of an end', async () => {
+test('a transport that was never started closes immediately, without a close event', async () => {
   const dialed = await dialStdio('srv', everything, testWorld());
   dialed.transport.onclose = () => expect.unreachable('it never ran');
   await dialed.close();

@@ -17,7 +17,7 @@ function hostOf(command: string, then: string) {
 
 const STARTED = `await dialed.transport.start(); console.log('ready'); setInterval(() => {}, 1000);`;
 
-test('a killed host leaves no server, no child of it, and nobody who ignores being asked', async () => {
+test('a killed host leaves no server, no child of it, and no process that ignores signals', async () => {
   const { hold, started, ended } = lifeline();
   const deaf = `trap "" INT TERM HUP; (while :; do sleep 0.05; done) & while :; do sleep 0.05; done`;
   const host = hostOf(`${hold} ${deaf}`, STARTED);

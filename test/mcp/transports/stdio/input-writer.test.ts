@@ -148,7 +148,7 @@ test('the end comes after what was written, and nothing after the end', async ()
   expect(stream.writableEnded).toBe(true);
 });
 
-test('who waits hears of a broken pipe, whoever does not is not harmed, and it stays broken', async () => {
+test('a waiting writer gets the broken pipe as an error, others do not throw, and the pipe stays broken', async () => {
   const { stream, pass } = sink(4);
   const writer = new InputWriter(stream);
   const waiting = writer.write('a long line');

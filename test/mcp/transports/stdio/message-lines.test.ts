@@ -20,7 +20,7 @@ describe('message lines', () => {
     return { lines, messages, replies, noise };
   }
 
-  /** Bytes that somebody in this process holds. What nobody does is given back a moment after the collector ran. */
+  /** Bytes that are still referenced. Unreferenced buffers are freed a moment after the garbage collection. */
   function held(): number {
     setFlagsFromString('--expose-gc');
     (runInNewContext('gc') as () => void)();
@@ -79,7 +79,7 @@ describe('message lines', () => {
     ]);
   });
 
-  test('whoever throws over a message does not keep the next from being read', () => {
+  test('a throwing message handler does not stop the next message', () => {
     const noise: string[] = [];
     const lines = messageLines({
       maxBytes: MIB,
@@ -133,7 +133,7 @@ describe('read messages', () => {
     expect(read(line)).toEqual({ messages: [], noise: [line] });
   });
 
-  test('nobody can be meant by an answer without an id', () => {
+  test('a response without an id belongs to no request', () => {
     const line = '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}';
     expect(read(line)).toEqual({ messages: [], noise: [line] });
   });
@@ -150,9 +150,9 @@ describe('read messages', () => {
     expect(read(line)).toEqual({ messages: [], noise: [] });
   });
 
-  /** The official client drops each of these, and whoever asked waits for ever. */
+  /** The official client drops each of these, and the request never settles. */
   test.each([
-    ['members nobody knows', { ...result, extra: 1 }, result],
+    ['unknown members', { ...result, extra: 1 }, result],
     ['a result and an empty error', { ...result, error: null }, result],
     ['a request with more', { ...request, trace: 'x' }, request],
     ['a notification with an id of null', { ...notification, id: null }, notification],

@@ -104,7 +104,7 @@ test('what a server asked on stderr without a newline is known after the end', a
   expect(far.dialed.stderr()).toEqual(['ready', 'Password:']);
 });
 
-test('somebody who left the group and holds the pipes keeps nobody waiting', async () => {
+test('a process that left the group and holds the pipes does not delay the close', async () => {
   const far = await startDialed(shell('setsid sleep 3 & echo $! >&2; sleep 0.1; exit 0'));
   const began = performance.now();
   await far.closed;

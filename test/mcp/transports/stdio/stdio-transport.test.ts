@@ -86,7 +86,7 @@ test('a flood of noise does not keep messages back', async () => {
   expect(far.noise.length).toBeLessThan(30);
 });
 
-test('of a message that is too long only its own request fails, and nobody waits for it', async () => {
+test('a message that is too long fails only its own request, immediately', async () => {
   const far = await startDialed({
     ...script(`
       const piece = Buffer.alloc(1024 * 1024, 'x');
@@ -139,7 +139,7 @@ test('a request of the server that is too long is answered, a notification is to
   expect(far.noise[0]).toContain('the limit is 1000');
 });
 
-test('a flood of stderr slows nobody down, and only the last lines are kept', async () => {
+test('a flood of stderr does not slow down requests, and only the last lines are kept', async () => {
   const far = await startDialed(
     script(`
       const fs = require('node:fs');

@@ -153,7 +153,7 @@ describe('a socket that does not open', () => {
     web.close();
   });
 
-  test('since nobody is there, was sent nothing', async () => {
+  test('sent nothing, since the connection was refused', async () => {
     const web = await startWs();
     await web[Symbol.asyncDispose]();
     const failure = await unreached({ type: 'ws', url: web.url });

@@ -9,7 +9,7 @@ import {
 import * as z from '../../../../interop/node_modules/zod/index.js';
 
 type Served = {
-  /** Whether to let somebody in; by default all. */
+  /** Whether to accept a connection; by default all. */
   admits?: (headers: IncomingHttpHeaders) => boolean;
   tls?: ServerOptions;
   /** How messages are sent. */
