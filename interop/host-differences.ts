@@ -80,7 +80,7 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
   },
   {
     programs: ['model-refuses'],
-    why: 'a refusal of the model is an error result; the CLI reports success',
+    why: 'if the model refuses, the result message is an error; with the CLI it is a success',
     without: withoutMember('seen'),
   },
 ];

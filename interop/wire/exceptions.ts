@@ -37,12 +37,12 @@ export const EXCEPTIONS: readonly WireException[] = [
   {
     cases: ['tool: date', 'tool: bigint'],
     reason:
-      'A schema that cannot be converted to JSON Schema is an error when the tool is defined, instead of a tool that is missing from the list.',
+      'A schema that cannot be converted to JSON Schema is an error when the server is created, instead of a tool that is missing from the list.',
   },
   {
     cases: [/^session: startup/],
     reason:
-      'The environment variable that requests startup timing marks is not set, because Toolplane does not read them.',
+      'With `startup()`, `CLAUDE_CODE_SDK_READS_STARTUP_MARKS` is not set, because Toolplane does not read the timing marks that it requests.',
   },
   {
     cases: [
@@ -64,7 +64,8 @@ export const EXCEPTIONS: readonly WireException[] = [
   },
   {
     cases: ['input: a stream that fails'],
-    reason: 'A prompt stream that fails immediately closes the agent before the first message.',
+    reason:
+      'If a prompt stream fails before its first message, the agent is closed without receiving a message.',
   },
   {
     cases: [
@@ -97,7 +98,7 @@ export const EXCEPTIONS: readonly WireException[] = [
   },
   {
     cases: ['canUseTool: cancelled by the CLI, then answered', 'hook: cancelled by the CLI'],
-    reason: 'A request that the agent cancelled gets no reply.',
+    reason: 'A control request (a permission request, a hook) that the agent cancelled gets no reply.',
   },
   {
     cases: ['hook: return null'],
@@ -114,7 +115,7 @@ export const EXCEPTIONS: readonly WireException[] = [
   },
   {
     cases: ['request: no subtype'],
-    reason: 'A request without a subtype is rejected as malformed.',
+    reason: 'A control request without a subtype is rejected as malformed.',
   },
   {
     cases: ['mcp: initialize without params'],
@@ -141,7 +142,7 @@ export const EXCEPTIONS: readonly WireException[] = [
   },
   {
     cases: ['mcp: cancelled call'],
-    reason: 'A cancelled call is answered once, with an error that says that it was cancelled.',
+    reason: 'A cancelled MCP tool call is answered once, with an error that says that it was cancelled.',
   },
   {
     cases: ['mcp result: structuredContent and _meta', 'mcp result: resource link'],

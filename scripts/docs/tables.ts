@@ -81,7 +81,7 @@ function exportTable(): string {
   const rows = Object.entries(OFFICIAL_EXPORTS).map(([name, how]) => {
     return how === 'offered' ? [`\`${name}\``, 'supported', ''] : [`\`${name}\``, '**rejected**', how];
   });
-  return table(['export', 'status', 'alternative'], rows);
+  return table(['export', 'status', 'alternative, or the reason if there is none'], rows);
 }
 
 /** Calls each method once on a conversation that records the control requests. */
@@ -155,7 +155,10 @@ async function notSupported(): Promise<string> {
   const flags = Object.entries(FLAGS).flatMap(([name, { use }]) =>
     use.as === 'refused' ? [[`flag \`--${name}\``, use.instead]] : [],
   );
-  return table(['rejected', 'instead'], [...options, ...exports, ...methods, ...flags]);
+  return table(
+    ['rejected', 'alternative, or the reason if there is none'],
+    [...options, ...exports, ...methods, ...flags],
+  );
 }
 
 /** Differences on the wire from the official package, from `interop/wire/exceptions.ts`. */

@@ -245,7 +245,10 @@ export type ConfiguredServerView = {
   readonly scope: Scope;
   /** The file, flag or URL that contains the entry. */
   readonly label: string;
-  /** Only `ready` servers are started. `toolplane mcp approve` approves pending ones. */
+  /**
+   * Only `ready` servers are started. `toolplane mcp approve` approves `pending` ones; `blocked` ones are forbidden by
+   * managed settings, and the entry of a `broken` one is invalid.
+   */
   readonly state: 'ready' | 'pending' | 'rejected' | 'blocked' | 'disabled' | 'broken';
 };
 

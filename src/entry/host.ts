@@ -27,8 +27,8 @@ function userCache(): string | undefined {
 }
 
 /**
- * Reads the configuration that applies to a directory: user, project, plugin, connector and managed files.
- * `createHost({ configuration })` runs it.
+ * Reads the configuration that applies to a directory: user, project, local, plugin, connector and managed
+ * files. Pass the result to `createHost({ configuration })`, which starts its servers.
  */
 export async function loadConfiguration(options: ConfigurationOptions = {}): Promise<LoadedConfiguration> {
   checkConfigurationOptions(options);

@@ -17,7 +17,7 @@ export type InProcessEntry = Omit<SdkServerEntry, 'tools' | 'manifest' | 'timeou
   readonly timeout?: number;
 };
 
-/** Options of `createHost()`. All limits are in milliseconds. */
+/** Options of `createHost()`. All times are in milliseconds. */
 export type HostOptions = {
   mcpServers?: Readonly<Record<string, HostServerEntry>>;
   /** The result of `loadConfiguration()`. Servers in `mcpServers` take precedence; changes of the files are applied. */
@@ -56,8 +56,8 @@ export type HostOptions = {
    */
   pinsDirectory?: string;
   /**
-   * What `callTool()` and `pool().call()` do with a tool whose definition changed since it was accepted, or whose text
-   * contains hidden characters: `reject` (the default) fails with the code `tool-changed`, `allow` calls the tool.
+   * What `callTool()` and `pool().call()` do with a tool whose definition changed since it was accepted, or that is new
+   * on a known server: `reject` (the default) fails with the code `tool-changed`, `allow` calls the tool.
    * `accept()` accepts the definition.
    */
   changedTools?: 'reject' | 'allow';
@@ -117,7 +117,7 @@ export type HostCallOptions = {
   meta?: Record<string, unknown>;
 };
 
-/** The events of a host: `on(listener)` until it is disposed, or `for await` until the host is closed. */
+/** The events of a host: `on(listener)`, until the object that it returns is disposed, or `for await`, until the host is closed. */
 export type HostEvents = Pick<Broadcast<HostEvent>, 'on' | typeof Symbol.asyncIterator>;
 
 /** An event of a host. */
@@ -127,7 +127,7 @@ export type HostEvent =
   | { type: 'tools'; server: string }
   /** A saved change of the configuration was applied: these servers were added, removed or restarted. */
   | { type: 'configured'; added: readonly string[]; removed: readonly string[]; restarted: readonly string[] }
-  /** The definition of a tool differs from the accepted one; `text` describes the difference. See `changes()`. */
+  /** A tool requires acceptance; `text` says why. See `changes()`. */
   | { type: 'changed'; server: string; tool: string; text: string }
   | { type: 'log'; server: string; entry: ServerLog }
   | { type: 'stderr'; server: string; line: string }

@@ -173,8 +173,8 @@ export class Host extends HostFeatures implements AsyncDisposable {
   }
 
   /**
-   * Tools whose definition differs from the accepted one. A tool is accepted when it is first seen, unless its text
-   * contains hidden characters.
+   * Tools that require acceptance. The tools that a server lists when it is first connected are accepted, unless their
+   * text contains hidden characters.
    */
   changes(): readonly ToolChange[] {
     return this.#pins.all();
@@ -286,7 +286,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
 
 function changedTool({ server, tool, text }: ToolChange): CallRefusal {
   const args = [server, tool].map((it) => JSON.stringify(it)).join(', ');
-  const fault = `tool ${JSON.stringify(tool)} differs from the accepted definition: ${text}; nothing was sent. Accept it with accept(${args}), or create the host with changedTools: "allow"`;
+  const fault = `the definition of tool ${JSON.stringify(tool)} is not accepted: ${text}; nothing was sent. Accept it with accept(${args}), or create the host with changedTools: "allow"`;
   return { code: 'tool-changed', detail: fault };
 }
 

@@ -34,7 +34,10 @@ export type PoolTool = {
   readonly tokens: number;
   /** Annotations as declared by the server. */
   readonly annotations?: ToolAnnotations;
-  /** How the definition differs from the accepted one. Calling the tool runs a definition that was not accepted. */
+  /**
+   * Why the definition is not accepted; undefined if it is. Calls of changed and new tools are rejected, unless the host
+   * has `changedTools: 'allow'`.
+   */
   readonly change: string | undefined;
 };
 
@@ -57,15 +60,15 @@ type PoolParts = {
 };
 
 /**
- * The tools of a host at one moment, with unique names that a model accepts. Identical tools produce identical
- * bytes.
+ * The tools of a host at one moment, with unique names that a model accepts. The same tools always produce
+ * byte-identical definitions, so that prompt caches stay valid.
  */
 export class ToolPool {
   /** Sorted by name. */
   readonly tools: readonly PoolTool[];
   /** Estimated tokens of all definitions. */
   readonly tokens: number;
-  /** Tools whose name is not `mcp__<server>__<tool>`, with the reason. */
+  /** Tools with an alias instead of `mcp__<server>__<tool>`, and tools that a server listed twice, with the reason. */
   readonly diagnostics: readonly PoolDiagnostic[];
   readonly #parts: PoolParts;
   readonly #shown = new Map<PooledTool, PoolTool>();
@@ -103,8 +106,8 @@ export class ToolPool {
   }
 
   /**
-   * Searches tools by a description in any supported language, or with the query syntax of `ToolSearch`; best match
-   * first.
+   * Searches tools by a description in one of about a dozen languages, or with the query syntax of the built-in tool
+   * `ToolSearch` (see docs/tool-pool.md); best match first.
    */
   async search(text: string, options: PoolSearch = {}): Promise<PoolTool[]> {
     const search = () => searchPool(text, { limit: FEW, ...options }, this.#parts);

@@ -38,10 +38,10 @@ export type PermissionRequestHookSpecificOutput = Output<'PermissionRequest'> & 
 };
 /** Lets the model try a denied call again. */
 export type PermissionDeniedHookSpecificOutput = Output<'PermissionDenied'> & { retry?: boolean };
-/** Adds context to the prompt, or hides it. */
+/** Adds context to the prompt, sets the title of the session, or asks for the prompt to be hidden. */
 export type UserPromptSubmitHookSpecificOutput = Output<'UserPromptSubmit'> &
   AdditionalContext & { sessionTitle?: string; suppressOriginalPrompt?: boolean };
-/** Adds context to an expanded command, or hides it. */
+/** Adds context to an expanded command, or asks for the typed command to be hidden. */
 export type UserPromptExpansionHookSpecificOutput = Output<'UserPromptExpansion'> &
   AdditionalContext & { suppressOriginalPrompt?: boolean };
 /** Changes the text that is displayed for a message. */

@@ -112,7 +112,7 @@ export type NotificationHookInput = Input<'Notification'> & {
   notification_type: string;
 };
 
-/** A background task that runs when a hook is called. */
+/** A background task that is running at the time a hook is called. */
 export type BackgroundTaskSummary = {
   id: string;
   type: string;

@@ -29,7 +29,8 @@ export const SDK_ERRORS = {
   },
   'bad-server': {
     meaning: 'An entry of `mcpServers` is invalid.',
-    remedy: 'Correct the entry that the message names; its type is one of sdk, stdio, http, sse, ws.',
+    remedy:
+      'Correct the entry that the message names; its type is one of sdk, stdio, http, sse, ws, sse-ide, ws-ide.',
   },
   'unknown-tool': {
     meaning: '`server.call()` or `remove()` named a tool the server does not have.',
@@ -47,7 +48,8 @@ export const SDK_ERRORS = {
   },
   'control-failed': {
     meaning: 'The agent answered a control request with an error.',
-    remedy: 'The message comes from the agent; `errorCode` is the error code, if the agent sent one.',
+    remedy:
+      'Correct what the message, which comes from the agent, names; if the agent does not support the request, see docs/compatibility.md. `errorCode` is the error code of the agent, if it sent one.',
   },
   timeout: {
     meaning: 'The agent did not answer a control request in time.',
@@ -66,8 +68,9 @@ export const SDK_ERRORS = {
     remedy: 'Raise `maxLineLength`, or return less data from the tool that produced the line.',
   },
   unsendable: {
-    meaning: 'A value cannot be serialized as JSON (a cycle, a BigInt).',
-    remedy: 'Return plain data.',
+    meaning:
+      'A message, or an argument or return value of a callback, cannot be serialized as JSON (a cycle, a BigInt).',
+    remedy: 'Pass plain data.',
   },
   'serve-failed': {
     meaning: '`toolplane serve` found no tool server in the module.',

@@ -60,7 +60,7 @@ export type ApiKeySource =
   | 'temporary'
   | 'oauth';
 
-/** A command that a prompt can start with `/`. */
+/** A command that a prompt runs by starting with `/` and its name. */
 export type SlashCommand = {
   name: string;
   description: string;

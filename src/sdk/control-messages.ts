@@ -27,7 +27,7 @@ type Pending = {
   pending_elicitation_requests?: SDKControlRequest[];
 };
 
-/** A connection to an agent that carries the control protocol. */
+/** The official package's interface for a connection to an agent. Toolplane has the option `link` instead. */
 export interface Transport {
   write(data: string): void | Promise<void>;
   close(): void;

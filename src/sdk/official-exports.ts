@@ -99,11 +99,13 @@ export const OFFICIAL_EXPORTS = {
     'read `terminal_reason` and `errors` of the result message instead of matching error text',
   USAGE_LIMIT_ERROR_PREFIXES:
     'read `terminal_reason` and `errors` of the result message instead of matching error text',
-  USAGE_TRANSITION_PREFIXES: 'read `rate_limit_event` messages instead of matching message text',
-  USAGE_WARNING_PREFIXES: 'read `rate_limit_event` messages instead of matching message text',
+  USAGE_TRANSITION_PREFIXES:
+    'with the `claude` CLI, read `rate_limit_event` messages instead of matching message text',
+  USAGE_WARNING_PREFIXES:
+    'with the `claude` CLI, read `rate_limit_event` messages instead of matching message text',
   archiveSession: 'only the agent reads and writes transcripts, not the SDK',
   deleteSession: 'only the agent reads and writes transcripts, not the SDK',
-  filterEscalatingDefaultMode: 'only the agent reads settings files, not the SDK',
+  filterEscalatingDefaultMode: 'no alternative',
   foldSessionSummary: 'belongs to `sessionStore`',
   forkSession: 'use the options `resume` and `forkSession`',
   getSessionInfo: 'only the agent reads and writes transcripts, not the SDK',
@@ -112,7 +114,7 @@ export const OFFICIAL_EXPORTS = {
   importSessionToStore: 'belongs to `sessionStore`',
   listSessions: 'only the agent reads and writes transcripts, not the SDK',
   listSubagents: 'use `onToolUse` and `parent_tool_use_id` of the messages',
-  matchDeniedModels: 'only the agent reads settings files, not the SDK',
+  matchDeniedModels: 'no alternative',
   prewarm: 'use `startup()`',
   renameSession: 'use the option `title`',
   resolveSettings: 'only the agent reads settings files, not the SDK',

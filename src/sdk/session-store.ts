@@ -10,7 +10,7 @@ export type SessionStoreFlush = 'batched' | 'eager';
 /** What a session store keeps of a session for listings. */
 export type SessionSummaryEntry = { sessionId: string; mtime: number; data: Record<string, unknown> };
 
-/** Keeps transcripts outside the local disk. */
+/** Keeps transcripts outside the local disk; the option `sessionStore` is not supported. */
 export type SessionStore = {
   append(key: SessionKey, entries: SessionStoreEntry[]): Promise<void>;
   load(key: SessionKey): Promise<SessionStoreEntry[] | null>;

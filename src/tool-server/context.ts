@@ -19,7 +19,7 @@ export interface ToolContext<State extends object = Assigns> {
   readonly _meta: Readonly<Record<string, unknown>>;
   /** Reports progress to the agent. Has no effect if the agent did not request progress. */
   progress(done: number, options?: { total?: number; message?: string }): void;
-  /** Sends a log message to the agent (if the server has `logging: true`) and to `onLog` of the attachment. */
+  /** Sends a log message to the agent if the server has `logging: true`, and to the option `onLog` of `server.call()`. */
   log(level: LogLevel, data: unknown): void;
   /** Sends an MCP notification to the agent. Resolves when the next one can be sent. */
   sendNotification(notification: { method: string; params?: Record<string, unknown> }): Promise<void>;

@@ -86,7 +86,7 @@ type PromptMessage = {
   content: { type: string; [member: string]: unknown };
 };
 
-/** A prompt that a server offers. A string becomes one user message. */
+/** A prompt that a server offers. `get` returns messages, or a string, which becomes one user message. */
 export type PromptDefinition = {
   name: string;
   title?: string;

@@ -171,7 +171,7 @@ test.each([
     hasRun: 'no',
     message: expect.stringMatching(
       new RegExp(
-        `^MCP server "s": tool "find" differs from the accepted definition: ${text}.*; nothing was sent. Accept it with accept\\("s", "find"\\), or create the host with changedTools: "allow"$`,
+        `^MCP server "s": the definition of tool "find" is not accepted: ${text}.*; nothing was sent. Accept it with accept\\("s", "find"\\), or create the host with changedTools: "allow"$`,
       ),
     ),
   };

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { untilAborted } from '../../base/async/timers.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { invalidInput } from '../models/tool-input.ts';
+import { inputError } from '../models/tool-input.ts';
 
 /** A `tool_use` block of an assistant message. */
 export type ToolUse = { readonly id: string; readonly name: string; readonly input: unknown };
@@ -79,10 +79,8 @@ async function prepareOrAnswer(
   signal: AbortSignal,
 ): Promise<PreparedCall> {
   if (signal.aborted) return answered(NOT_STARTED);
-  const invalidJson = invalidInput(call.input);
-  if (invalidJson !== undefined) {
-    return answered(`The arguments of ${call.name} are not a JSON object: ${invalidJson}`);
-  }
+  const error = inputError(call.name, call.input);
+  if (error !== undefined) return answered(error);
   try {
     return await untilAborted(prepare(call, signal), signal);
   } catch (thrown) {

@@ -14,6 +14,15 @@ export function checkToolInput(input: unknown): unknown {
   return isNestedDeeper(input) ? TOO_DEEP : (input ?? {});
 }
 
+/** Why the input of a call cannot be passed to the tool; undefined if it can. */
+export function inputError(name: string, input: unknown): string | undefined {
+  const raw = invalidInput(input);
+  if (raw === undefined) return undefined;
+  return raw === DEEP_INPUT
+    ? `The arguments of ${name} are nested more than ${MAX_NESTING} levels deep; pass flatter arguments`
+    : `The arguments of ${name} are not a JSON object: ${raw}`;
+}
+
 /** The raw text of a tool's input, if it was not a JSON object. */
 export function invalidInput(input: unknown): string | undefined {
   if (!isRecord(input)) return undefined;
@@ -24,4 +33,6 @@ export function invalidInput(input: unknown): string | undefined {
 /** Marks the input of a `tool_use` whose JSON is invalid; its value is the raw text. */
 const INVALID = '$invalid_json';
 
-const TOO_DEEP = { [INVALID]: `(data nested more than ${MAX_NESTING} levels deep)` };
+const DEEP_INPUT = '(nested too deeply)';
+
+const TOO_DEEP = { [INVALID]: DEEP_INPUT };

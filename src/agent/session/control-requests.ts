@@ -181,7 +181,7 @@ function changedTool(
   const listed = servers.target(name)?.tool(tool);
   const change = server && listed && context.pins.changeOf(name, server, listed);
   if (!change?.before && !change?.isNew) return undefined;
-  const fault = `tool ${JSON.stringify(tool)} differs from the accepted definition: ${change.text}; nothing was sent; ${context.pins.remedyOf(change)}`;
+  const fault = `the definition of tool ${JSON.stringify(tool)} is not accepted: ${change.text}; nothing was sent; ${context.pins.remedyOf(change)}`;
   return { code: 'tool-changed', detail: fault };
 }
 

@@ -153,7 +153,7 @@ export function createSessionContext(
 function sessionPins({ pins = processPins(), connect, note }: SessionOptions): PinWatch {
   return new PinWatch(pins, connect.cwd, {
     changed: ({ server, tool, text }) =>
-      note?.(`warning: tool "${tool}" of server "${server}" differs from the accepted definition: ${text}`),
+      note?.(`warning: the definition of tool "${tool}" of server "${server}" is not accepted: ${text}`),
     added: (server, changes) => {
       const names = changes.slice(0, 5).map(({ tool }) => `"${tool}"`);
       const rest = changes.length > 5 ? ` and ${changes.length - 5} more` : '';

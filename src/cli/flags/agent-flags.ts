@@ -31,7 +31,7 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--fallback-model <name>',
-    description: 'the model to use when the main model is overloaded',
+    description: 'the model to use when requests to the main model keep failing',
     option: (fallbackModel: string) => ({ fallbackModel }),
   },
   {

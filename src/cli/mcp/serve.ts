@@ -41,8 +41,9 @@ In the configuration of a client:
 
 Access:
   by default       files below the directory can be read. Other paths are denied, including through symbolic links.
-  --allow-writes   files below the directory can be created and changed, except files that control what is executed
-                   later: .git, .claude, .toolplane, .mcp.json, .vscode, .idea, .husky.
+  --allow-writes   files below the directory can be created and changed, except files that can cause code to run
+                   later, such as .git, .github/workflows, .claude, .toolplane, .mcp.json, .vscode, .husky, .npmrc,
+                   .envrc, shell startup files and node_modules.
   --allow-shell    any command can be run with your permissions. Commands are not restricted to the directory: they can
                    read, write and send everything that you can.
 

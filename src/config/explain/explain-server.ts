@@ -150,7 +150,7 @@ function emptyRow(source: Source): SourceRow {
 const EMPTY: Readonly<Record<Source['state'], string>> = {
   read: 'has no entry of this name',
   absent: 'does not exist',
-  unusable: 'cannot be read and is ignored',
+  unusable: 'is invalid or cannot be read, and is ignored',
 };
 
 function ownerOf({ owner }: Source): { owner?: string } {

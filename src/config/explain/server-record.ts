@@ -346,7 +346,12 @@ function expansionOf(
   const { policy } = configuration;
   const isBlocked = policy.judge(name, entry).kind === 'forbidden';
   const rule = isBlocked ? undefined : policy.forbids(name, withSettingsEnv(expanded.entry, configuration));
-  const expansionErrors = rule === undefined ? [] : [`policy forbids the resolved entry: ${rule}`];
+  const expansionErrors =
+    rule === undefined
+      ? []
+      : [
+          `with the values of its variables, the entry is forbidden by ${rule}; check the variables, or ask your administrator`,
+        ];
   return { references, expansionErrors };
 }
 

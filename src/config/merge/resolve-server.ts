@@ -210,7 +210,8 @@ const CLAIMS: readonly Claim[] = [
     member: 'maxFrameBytes',
     scopes: FROM_THE_NETWORK,
     isClaimed: isAnything,
-    action: () => 'set its own frame limit; if you need one, configure the server in your own settings',
+    action: () =>
+      'set the maximum size of its messages; if you need another limit, add an entry for the server to "mcpServers" of your own settings and set "maxFrameBytes" there',
   },
 ];
 

@@ -54,7 +54,7 @@ export class StatelessRequests {
       : first;
     const { resultType, ...rest } = result;
     if (resultType !== undefined && resultType !== 'complete') {
-      const detail = `the result of "${question.method}" has the unsupported resultType ${formatValue(resultType).slice(0, 100)}`;
+      const detail = `the result of "${question.method}" has the unsupported resultType ${formatValue(resultType).slice(0, 100)}; update Toolplane, or report this to the server's author`;
       throw new HostError('unreachable', this.#server, detail);
     }
     if (this.#mirrors && question.method === 'tools/list') this.#note(rest.tools);

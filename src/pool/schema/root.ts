@@ -32,7 +32,7 @@ function merged(schema: Schema): Schema {
   if (shape === undefined) {
     return openRoot(
       schema,
-      'The input schema of this tool accepts no value; the server validates the arguments.',
+      'The input schema of this tool contradicts itself (no arguments can match it) and is omitted; the server validates the arguments.',
     );
   }
   return withUsedDefinitions({ ...schemaOf(shape), $defs: schema.$defs });

@@ -117,7 +117,11 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
   ),
   perTaskStopAffordance: row('initialize', boolean, '`perTaskStopAffordance`'),
   permissionMode: row('argv', oneOf(...PERMISSION_MODES), '`--permission-mode=…`'),
-  permissionPromptToolName: row('argv', string, '`--permission-prompt-tool=…`'),
+  permissionPromptToolName: row(
+    'argv',
+    string,
+    '`--permission-prompt-tool=…`; Toolplane’s agent supports only "stdio"',
+  ),
   permissionPrompts: row('argv', oneOf('host', 'none'), '`--permission-prompts=…`'),
   persistSession: row('argv', boolean, 'false is `--no-session-persistence`'),
   planModeInstructions: row('initialize', string, '`planModeInstructions`'),
@@ -141,7 +145,7 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
   sessionStore: row(
     'refused',
     anything,
-    'keep a mirror by reading the transcripts under `CLAUDE_CONFIG_DIR`',
+    'to copy sessions, read the transcript files: under `TOOLPLANE_HOME` with Toolplane’s agent, under `CLAUDE_CONFIG_DIR` with the `claude` CLI',
   ),
   sessionStoreFlush: row('refused', anything, 'belongs to `sessionStore`'),
   settingSources: row('argv', listOf(['user', 'project', 'local']), '`--setting-sources=…`'),

@@ -20,22 +20,22 @@ import type { SettingSource, Settings } from './settings.ts';
 
 /** An entry of `mcpServers`. */
 export type McpServerConfig = SdkServer | SdkServerEntry | ExternalServerEntry;
-/** An in-process server as it is named to the agent, without its instance. */
+/** The entry of an in-process server as it is sent to the agent, without `instance`. */
 export type McpSdkServerConfig = { type: 'sdk'; name: string; timeout?: number; tools?: ToolPolicy[] };
-/** A server as it is named to the agent. */
+/** The entry of a server as it is sent to the agent. */
 export type McpServerConfigForProcessTransport =
   | StdioServerEntry
   | SseServerEntry
   | HttpServerEntry
   | McpSdkServerConfig;
-/** A connector of claude.ai, in the status of a conversation. */
+/** A server that claude.ai connects, as `mcpServerStatus()` reports it. */
 export type McpClaudeAIProxyServerConfig = {
   type: 'claudeai-proxy';
   url: string;
   id: string;
   timeout?: number;
 };
-/** The configuration of a server in the status of a conversation. */
+/** The configuration of a server, as `mcpServerStatus()` reports it. */
 export type McpServerStatusConfig = McpServerConfigForProcessTransport | McpClaudeAIProxyServerConfig;
 
 /** The servers of a sub-agent: the name of a known one, or new ones. */
@@ -216,8 +216,8 @@ export type AgentLaunch = {
 };
 
 /**
- * Decides whether one tool call may run. `null` means that the answer is given elsewhere; any other malformed value
- * denies the call.
+ * Decides whether one tool call may run. With `null`, no response is sent to the agent: the program has to answer the
+ * request in another way. A malformed value denies the call.
  */
 export type CanUseTool = (
   toolName: string,
@@ -253,9 +253,12 @@ export type HookCallback = (
   options: { signal: AbortSignal },
 ) => Promise<HookJSONOutput>;
 
-/** Hooks for one event, restricted to tools whose name matches. */
+/** Hooks for one event, restricted by `matcher`. */
 export type HookCallbackMatcher = {
-  /** A pattern for the tool's name. Without it, the hooks run for every event of their kind. */
+  /**
+   * A pattern for the tool's name, or for what other events have instead, such as `source` of `SessionStart`. Without
+   * it, the hooks run for every event of their kind.
+   */
   matcher?: string;
   hooks: HookCallback[];
   /** Seconds the agent waits for each of these hooks. */

@@ -160,8 +160,8 @@ export class AgentScript {
 }
 
 /**
- * Creates a scripted agent for one test. `play` runs concurrently with the program; await the returned promise to
- * see its failures.
+ * Creates a scripted agent for one test. `play` runs concurrently with the program; await `played` of the result
+ * to see its failures.
  */
 export function scriptAgent(
   play: (agent: AgentScript) => Promise<void> | void,

@@ -25,7 +25,7 @@ test('a tool that changed since the last session requires approval despite an al
     `mcp__s__find differs from the accepted definition; ${DIFFERENCE}`,
   ]);
   expect(notes[0]).toBe(
-    `warning: tool "find" of server "s" differs from the accepted definition: ${DIFFERENCE}`,
+    `warning: the definition of tool "find" of server "s" is not accepted: ${DIFFERENCE}`,
   );
 });
 
@@ -319,7 +319,7 @@ test('mcp_call rejects a changed tool and names the command that accepts it', as
       subtype: 'error',
       error: expect.stringMatching(
         new RegExp(
-          `^MCP server "s": tool "${tool}" differs from the accepted definition: .*; nothing was sent; to accept it: toolplane tools accept s ${tool}$`,
+          `^MCP server "s": the definition of tool "${tool}" is not accepted: .*; nothing was sent; to accept it: toolplane tools accept s ${tool}$`,
         ),
       ),
     });

@@ -133,7 +133,9 @@ test('reports a resolved entry that policy forbids, before connecting', async ()
   const known = { ...lookup, variable: () => 'bad.example' };
   const told = explainServer(await readConfiguration(place.world()), 'x', { lookup: known });
   expect(told).toMatchObject({ status: 'unusable', verdict: 'ready' });
-  expect(told.answer).toContain('policy forbids the resolved entry: deniedMcpServers[0] of ');
+  expect(told.answer).toContain(
+    'with the values of its variables, the entry is forbidden by deniedMcpServers[0] of ',
+  );
 });
 
 test.each([
@@ -172,7 +174,7 @@ test('an unknown name gets a suggestion, and unreadable files are listed', async
   expect(other.sources.find(({ label }) => label === '.mcp.json')).toMatchObject({
     state: 'unusable',
     line: 1,
-    says: 'cannot be read and is ignored',
+    says: 'is invalid or cannot be read, and is ignored',
   });
 });
 

@@ -92,15 +92,15 @@ describe('claims of servers', () => {
     expect(settled(scope, claims)).toEqual({ entry: claims, faults: [] });
   });
 
-  test('a connector cannot set its connect timeout or its frame limit', () => {
+  test('a connector cannot set its connect timeout or the maximum size of its messages', () => {
     const claims = { connectTimeoutMs: 1e9, maxFrameBytes: 1e12 };
     const { entry, faults } = settled('connector', claims);
     expect(entry).toEqual({});
     expect(faults).toEqual([
       'warning connector:3:5: mcpServers["my x"].connectTimeoutMs: a server of a connector cannot set its own ' +
         'connect timeout; if you need one, set "connectTimeoutMs" in "serverSettings" of your own settings',
-      'warning connector:3:5: mcpServers["my x"].maxFrameBytes: a server of a connector cannot set its own ' +
-        'frame limit; if you need one, configure the server in your own settings',
+      'warning connector:3:5: mcpServers["my x"].maxFrameBytes: a server of a connector cannot set the maximum ' +
+        'size of its messages; if you need another limit, add an entry for the server to "mcpServers" of your own settings and set "maxFrameBytes" there',
     ]);
     expect(settled('connector', { connectTimeoutMs: 1e9 }, { connectTimeoutMs: 5 })).toEqual({
       entry: { connectTimeoutMs: 5 },

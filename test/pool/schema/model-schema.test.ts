@@ -28,7 +28,7 @@ describe('model schema', () => {
         {},
         {
           description:
-            'Odd. The input schema of this tool accepts no value; the server validates the arguments.',
+            'Odd. The input schema of this tool contradicts itself (no arguments can match it) and is omitted; the server validates the arguments.',
         },
       ),
     ],

@@ -122,8 +122,8 @@ export function defineReject(command: Command): void {
 }
 
 const RESET_HELP = `
-Removes your approvals, rejections and trust for this repository and the directories below it; outside of a repository,
-for this directory. Its servers and settings are pending approval again.
+Removes your approvals and rejections for this repository and the directories below it, and your trust in the repository
+(--trust-repository); outside of a repository, for this directory. Its servers and settings are pending approval again.
 
 Files:
   ~/.toolplane/choices.json                your decisions

@@ -88,7 +88,7 @@ function liveFindings(name: string, { warnings, changes, tokens }: LiveFindings)
     ...changes.map((change) =>
       warn(
         'changed',
-        `tool ${JSON.stringify(change.tool)} differs from the accepted definition: ${change.text}`,
+        `the definition of tool ${JSON.stringify(change.tool)} is not accepted: ${change.text}`,
         `to accept it: ${acceptCommand(change)}`,
       ),
     ),
