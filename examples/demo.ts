@@ -83,7 +83,7 @@ assert.deepEqual(called, [
 console.log(`
 Three servers (in-process, stdio, HTTP) in one tool pool; only the destructive tool required approval.
 Next:
-  npm run chat            type the same prompts yourself
+  npm run chat            type prompts about docs and deploy yourself
   docs/tutorial.md        build this step by step`);
 
 function show(message: SDKMessage): void {

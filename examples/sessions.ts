@@ -45,7 +45,7 @@ await ask('Forget this.', { persistSession: false }); // not stored
 
 const folders = await readdir(join(home, 'projects'));
 const files = await readdir(join(home, 'projects', String(folders[0])));
-console.log({ sessions: files.length, isSame: resumed === first, isOther: forked !== first });
+console.log({ sessions: files.length, resumedIsFirst: resumed === first, forkedIsFirst: forked === first });
 await rm(directory, { recursive: true });
 
 assert.deepEqual(files.toSorted(), [`${first}.jsonl`, `${forked}.jsonl`].toSorted());
