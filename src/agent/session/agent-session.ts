@@ -15,6 +15,7 @@ import { isMcpToolName } from '../../protocol/tool-name.ts';
 import type { SessionContext } from '../calls/call-context.ts';
 import { calledTools, ToolDisclosure } from '../calls/tool-disclosure.ts';
 import { NO_USAGE, addUsage as sumUsage } from '../loop/loop.ts';
+import type { Transcript } from '../transcript/transcript.ts';
 import { poolSource } from '../turn/agent-tools.ts';
 import { failedTurnMessage, takeTurn } from '../turn/take-turn.ts';
 import { type AgentDefinition, GENERAL_PURPOSE } from './agent-definition.ts';
@@ -40,7 +41,6 @@ const KEEP_ALIVE_MS = 1_000;
 /** The agent side of the control protocol: one agent that a program drives over a link. */
 export class AgentSession implements Session {
   readonly options: SessionOptions;
-  readonly id: string;
   readonly channel: ControlChannel;
   readonly ports: ProgramPorts;
   readonly servers: Servers;
@@ -66,9 +66,12 @@ export class AgentSession implements Session {
     this.#send(message);
     return this.#link.room?.();
   });
+  #id: string;
+  #transcript: Transcript | undefined;
   readonly #onAbort = () => this.end();
   readonly #ended = Promise.withResolvers<void>();
-  #isStarted = false;
+  /** Why the session starts; undefined once its SessionStart hooks have run. */
+  #startSource: 'startup' | 'resume' | 'clear' | undefined;
   #hasFailed = false;
   /** The id of the current user message, for hook inputs. */
   #promptId: string = randomUUID();
@@ -78,7 +81,9 @@ export class AgentSession implements Session {
   constructor(link: AgentLink, options: SessionOptions) {
     this.options = options;
     this.#link = link;
-    this.id = options.sessionId ?? randomUUID();
+    this.#id = options.sessionId ?? randomUUID();
+    this.#transcript = options.transcript;
+    this.#startSource = options.messages?.length ? 'resume' : 'startup';
     this.modelName = options.modelName;
     this.systemPrompt = options.systemPrompt ?? '';
     this.appendSystemPrompt = options.appendSystemPrompt ?? '';
@@ -92,7 +97,13 @@ export class AgentSession implements Session {
     });
     this.#turns = new TurnQueue((message, turn) => this.#handle(message, turn), this.state);
     this.ports = new ProgramPorts((body, signal) => this.channel.request(body, { signal }));
-    this.hooks = createHooks(options, { id: this.id, rules, promptId: () => this.#promptId, channel });
+    this.hooks = createHooks(options, {
+      rules,
+      id: () => this.#id,
+      transcript: () => this.#transcript,
+      promptId: () => this.#promptId,
+      channel,
+    });
     this.connectDeps = createConnectDeps(options, this);
     this.servers = new Servers(this.connectDeps, {
       onTools: (server) => this.#checkPins(server),
@@ -138,6 +149,11 @@ export class AgentSession implements Session {
     if (options.signal?.aborted) this.end();
   }
 
+  /** The id of the session, which `/clear` changes. */
+  get id(): string {
+    return this.#id;
+  }
+
   /** Whether the last turn failed; the exit code of an agent process depends on it. */
   get hasFailed(): boolean {
     return this.#hasFailed;
@@ -154,7 +170,7 @@ export class AgentSession implements Session {
   }
 
   #send(message: Frame): void {
-    const sent = { ...message, session_id: this.id, uuid: message.uuid ?? randomUUID() };
+    const sent = { ...message, session_id: this.#id, uuid: message.uuid ?? randomUUID() };
     // Written to the link, because the channel closes with the program's input while answers are still due.
     this.#link.send(sent).catch(() => this.end());
   }
@@ -175,13 +191,34 @@ export class AgentSession implements Session {
     return work;
   }
 
-  /** Runs the SessionStart hooks, once. */
+  /** Runs the SessionStart hooks, once per session id. */
   async start(signal: AbortSignal): Promise<HookEffect> {
-    if (this.#isStarted || signal.aborted) return {};
-    this.#isStarted = true;
-    for (const text of unmatchedRules(this)) this.options.note?.(text);
-    const source = this.options.messages?.length ? 'resume' : 'startup';
+    const source = this.#startSource;
+    if (source === undefined || signal.aborted) return {};
+    this.#startSource = undefined;
+    if (source !== 'clear') for (const text of unmatchedRules(this)) this.options.note?.(text);
     return this.hooks.run('SessionStart', { source }, signal);
+  }
+
+  async clear(promptUuid: string): Promise<void> {
+    await this.hooks.run('SessionEnd', { reason: 'clear' }, AbortSignal.timeout(SESSION_END_TIMEOUT_MS));
+    const conversationId = randomUUID();
+    this.emit({
+      type: 'conversation_reset',
+      new_conversation_id: conversationId,
+      uuid: conversationId,
+      trigger: 'clear',
+      user_message_uuid: promptUuid,
+      timestamp: new Date().toISOString(),
+    });
+    const ended = this.#transcript;
+    this.#id = randomUUID();
+    this.#transcript = ended?.successor(this.#id);
+    this.conversation.clear(this.#transcript);
+    this.context.files.clear();
+    this.#startSource = 'clear';
+    for (const model of Object.keys(this.modelUsage)) delete this.modelUsage[model];
+    await ended?.[Symbol.asyncDispose]();
   }
 
   addUsage(model: string, usage: Usage): void {
@@ -234,7 +271,7 @@ export class AgentSession implements Session {
       await this.hooks.run('SessionEnd', { reason: 'other' }, AbortSignal.timeout(SESSION_END_TIMEOUT_MS));
       await Promise.all([this.servers, this.context.background].map((it) => it[Symbol.asyncDispose]()));
       await this.connectDeps.eraCache?.flush?.();
-      await this.options.transcript?.[Symbol.asyncDispose]();
+      await this.#transcript?.[Symbol.asyncDispose]();
       await link.close();
     }
   }

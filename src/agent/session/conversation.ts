@@ -27,9 +27,11 @@ export class Conversation {
   readonly #options: ConversationOptions;
   /** The usage that the model reported with its last reply, and how many messages it covers. */
   #counted: { usage: Usage; upTo: number } | undefined;
+  #transcript: Transcript | undefined;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
+    this.#transcript = options.transcript;
     this.messages = [...options.messages];
   }
 
@@ -56,12 +58,16 @@ export class Conversation {
     }
   }
 
-  clear(): void {
-    const preTokens = estimateTokens({ messages: this.messages });
+  /** Settles once everything said so far is in the transcript file. */
+  async saved(): Promise<void> {
+    await this.#transcript?.flush();
+  }
+
+  /** Starts an empty conversation, which is stored in another transcript. */
+  clear(transcript: Transcript | undefined): void {
     this.messages.length = 0;
     this.#counted = undefined;
-    // An empty compaction, so that a resumed session starts empty too.
-    this.#save({ type: 'compaction', trigger: 'manual', preTokens, summary: '', messages: [] });
+    this.#transcript = transcript;
   }
 
   readonly compactIfNeeded: NonNullable<LoopConfig['compactIfNeeded']> = async (
@@ -114,6 +120,6 @@ export class Conversation {
   }
 
   #save(entry: NewEntry): void {
-    void this.#options.transcript?.append([entry]);
+    void this.#transcript?.append([entry]);
   }
 }

@@ -28,6 +28,7 @@ import {
   realDirectory,
   temporaryStore,
 } from '../results/result-files.ts';
+import type { Transcript } from '../transcript/transcript.ts';
 import { serverRequestHandlers } from './server-requests.ts';
 import type { SessionOptions } from './session.ts';
 import type { SessionStateTracker } from './turn-queue.ts';
@@ -47,14 +48,20 @@ export function createRuleStore({ ruleStore, rules, permissionMode, workspace }:
 /** The hooks of a session: callbacks of the program run over the channel, commands of settings in a shell. */
 export function createHooks(
   options: SessionOptions,
-  session: { readonly id: string; readonly rules: RuleStore; promptId(): string; channel(): ControlChannel },
+  session: {
+    readonly rules: RuleStore;
+    id(): string;
+    transcript(): Transcript | undefined;
+    promptId(): string;
+    channel(): ControlChannel;
+  },
 ): SessionHooks {
-  const { workspace, connect, shellEnv = connect.env, hooks = [], transcript, note } = options;
+  const { workspace, connect, shellEnv = connect.env, hooks = [], note } = options;
   return new SessionHooks({
     hooks,
     base: () => ({
-      session_id: session.id,
-      transcript_path: transcript?.path ?? '',
+      session_id: session.id(),
+      transcript_path: session.transcript()?.path ?? '',
       cwd: workspace.cwd,
       prompt_id: session.promptId(),
       permission_mode: modeOf(session.rules.current()),

@@ -51,8 +51,10 @@ export type Session = {
   /** Sends a message to the program. */
   emit(message: Frame): void;
   addUsage(model: string, usage: Usage): void;
-  /** Runs the SessionStart hooks, once. */
+  /** Runs the SessionStart hooks, once per session id. */
   start(signal: AbortSignal): Promise<HookEffect>;
+  /** Ends the conversation and continues as a new session, with a new id and an empty conversation. */
+  clear(promptUuid: string): Promise<void>;
   /** Registers work that may outlast its turn; the session waits for it before it closes. */
   trackBackground<T>(work: Promise<T>): Promise<T>;
   /** Interrupts the running turn; queued turns run after it. Returns the ids of the queued messages. */

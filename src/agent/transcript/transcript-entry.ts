@@ -9,7 +9,7 @@ export type Header = {
   readonly sessionId: string;
   readonly cwd: string;
   readonly createdAt: string;
-  /** The session this one was copied from. */
+  /** The session that this one was copied from, or that `/clear` ended: stored results may be in its folder. */
   readonly forkedFrom?: string;
 };
 

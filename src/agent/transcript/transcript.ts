@@ -44,6 +44,17 @@ export class Transcript implements AsyncDisposable {
     return this.#writing;
   }
 
+  /** Settles once everything appended so far is written, so that another process can resume the session. */
+  flush(): Promise<void> {
+    return this.append([]);
+  }
+
+  /** The transcript of a new session in the same folder. Its header names this session, whose folder holds earlier results. */
+  successor(sessionId: string): Transcript {
+    const { after: _, ...options } = this.#options;
+    return new Transcript({ ...options, sessionId, forkedFrom: options.sessionId });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#writing;
     await this.#file?.close();

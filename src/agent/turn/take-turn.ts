@@ -35,13 +35,17 @@ export async function takeTurn(
   const waitMs = CONNECT_WAIT_MS - (startedAt - session.servers.lastConnectAt);
   if (waitMs > 0) await within(waitMs, session.servers.offered(), signal);
   await within(RECONNECT_WAIT_MS, session.servers.retryFailed(), signal);
-  session.emit(initMessage(session));
-  announceCommands(session);
-  const prompt = await preparePrompt(session, given, signal);
+  // `/clear` first ends the session, so that the init message has the new session's id.
+  const isClear = hostCommand(textOf(given, '\n'))?.name === 'clear';
+  if (!isClear) sendInit(session);
+  const prompt = await preparePrompt(session, given, uuid, signal);
+  if (isClear) sendInit(session);
   const report = new TurnReport(session);
   const ended = 'blocks' in prompt ? await runLead(session, prompt.blocks, uuid, report, turn) : prompt.end;
   const denials = [...ended.denials, ...report.denials];
   report.end();
+  // A program may resume the session as soon as it has the result.
+  await session.conversation.saved();
   session.emit(
     resultMessage({
       ...ended,
@@ -67,6 +71,11 @@ export function failedTurnMessage(error: unknown): Frame {
     modelMs: 0,
     modelUsage: {},
   });
+}
+
+function sendInit(session: Session): void {
+  session.emit(initMessage(session));
+  announceCommands(session);
 }
 
 /** Sends a message to the program whenever the list of commands changes: prompts of servers are commands. */
@@ -173,6 +182,7 @@ type PreparedPrompt =
 async function preparePrompt(
   session: Session,
   given: readonly UserBlock[],
+  uuid: string,
   signal: AbortSignal,
 ): Promise<PreparedPrompt> {
   if (given.length === 0) return failed('The message has no content');
@@ -183,7 +193,7 @@ async function preparePrompt(
   if (signal.aborted && session.hooks.has('UserPromptSubmit')) return interrupted();
   const refusal = submitted.stop ?? (submitted.decision === 'deny' ? (submitted.reason ?? '') : undefined);
   if (refusal !== undefined) return done(`A hook blocked the prompt: ${refusal}`);
-  const handled = await runHostCommand(session, text, signal);
+  const handled = await runHostCommand(session, text, uuid, signal);
   if (handled) return handled;
   const expanded = text.startsWith('/') ? await expandCommand(text, session.context, signal) : undefined;
   if (expanded && 'fault' in expanded) return signal.aborted ? interrupted() : done(expanded.fault);
@@ -193,25 +203,35 @@ async function preparePrompt(
   };
 }
 
-/** Runs `/clear` and `/compact`; undefined for any other text. */
+/** Parses `/clear`, with its aliases, and `/compact`; undefined for any other text. */
+function hostCommand(
+  text: string,
+): { readonly name: 'clear' | 'compact'; readonly rest: string } | undefined {
+  const [, name, rest = ''] = /^\/(clear|new|reset|compact)(?:\s+(.*))?$/s.exec(text.trim()) ?? [];
+  if (name === undefined) return undefined;
+  return { name: name === 'compact' ? 'compact' : 'clear', rest };
+}
+
+/** Runs a command of the agent itself; undefined for any other text. */
 async function runHostCommand(
   session: Session,
   text: string,
+  uuid: string,
   signal: AbortSignal,
 ): Promise<PreparedPrompt | undefined> {
-  const [, name, rest = ''] = /^\/(clear|compact)(?:\s+(.*))?$/s.exec(text.trim()) ?? [];
+  const command = hostCommand(text);
   const { conversation } = session;
-  if (name === 'clear') {
-    conversation.clear();
-    return done('The conversation was cleared.');
+  if (command?.name === 'clear') {
+    await session.clear(uuid);
+    return done('');
   }
-  if (name !== 'compact') return undefined;
+  if (!command) return undefined;
   try {
     const isCompacted = await conversation.compact(
       'manual',
       currentSystemPrompt(session),
       signal,
-      rest || undefined,
+      command.rest || undefined,
     );
     return done(isCompacted ? 'The conversation was compacted.' : 'Nothing to compact.');
   } catch (cause) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   type Model,
@@ -13,6 +14,7 @@ import { readTranscript } from '../../../src/agent/transcript/read-transcript.ts
 import { Transcript } from '../../../src/agent/transcript/transcript.ts';
 import { memoryLinks } from '../../../src/control/memory-link.ts';
 import type { Frame } from '../../../src/protocol/control-frame.ts';
+import type { HookInput } from '../../../src/protocol/hook.ts';
 import type { NonNullableUsage } from '../../../src/protocol/usage-report.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
 import { collect } from '../../support/collect.ts';
@@ -310,22 +312,51 @@ describe('session turns', () => {
     expect(entries.slice(1).map(({ uuid }) => uuid)).toEqual(told);
   });
 
-  test('/clear empties the stored conversation too; /compact without messages reports it', async () => {
+  test('/clear continues as a new session with its own transcript; /compact without messages reports it', async () => {
     const { kept, read } = await transcript();
+    const clearId = randomUUID();
     async function* prompts() {
       yield said('one');
-      yield said('/clear');
+      yield { ...said('/clear'), uuid: clearId };
       yield said('/compact');
       yield said('two');
     }
-    const { query, model, session } = drive(() => text('ok'), { prompt: prompts() }, { transcript: kept });
+    const sources: unknown[] = [];
+    const record = async (input: HookInput) => {
+      sources.push('source' in input ? [input.source, input.session_id] : 'reason' in input && input.reason);
+      return {};
+    };
+    const hooks = { SessionStart: [{ hooks: [record] }], SessionEnd: [{ hooks: [record] }] };
+    const options = { prompt: prompts(), hooks };
+    const { query, model, session } = drive(() => text('ok'), options, { transcript: kept });
     const messages = await collect(query);
     await session().done;
     expect(
       messages.flatMap((it) => (it.type === 'result' && it.subtype === 'success' ? [it.result] : [])),
-    ).toEqual(['ok', 'The conversation was cleared.', 'Nothing to compact.', 'ok']);
+    ).toEqual(['ok', '', 'Nothing to compact.', 'ok']);
+    const at = messages.findIndex(({ type }) => type === 'conversation_reset');
+    const [before, after] = [messages[0]?.session_id, session().id];
+    const [reset, ...rest] = messages.slice(at);
+    expect(reset).toMatchObject({ trigger: 'clear', user_message_uuid: clearId, session_id: before });
+    expect(kinds(rest.slice(0, 2))).toEqual(['system init', 'result success']);
+    expect(new Set(rest.map(({ session_id }) => session_id))).toEqual(new Set([after]));
+    expect(after).not.toBe(before);
+    expect(sources.slice(0, 3)).toEqual([['startup', before], 'clear', ['clear', after]]);
     expect(model.requests.at(-1)?.messages).toHaveLength(1);
-    expect((await read()).messages).toEqual(session().conversation.messages);
+    expect((await read()).messages).toMatchObject([{ content: [{ text: 'one' }] }, { role: 'assistant' }]);
+    const next = join(dirname(kept.path), `${after}.jsonl`);
+    const { header, messages: cleared } = readTranscript(await readFile(next, 'utf8'));
+    expect(cleared).toEqual(session().conversation.messages);
+    expect(header?.forkedFrom).toBe(basename(kept.path, '.jsonl'));
+  });
+
+  test('when the result arrives, the transcript file has the whole turn', async () => {
+    const { kept, read } = await transcript();
+    const { query } = drive([text('done')], {}, { transcript: kept });
+    for await (const message of query) {
+      if (message.type !== 'result') continue;
+      expect((await read()).messages.at(-1)).toMatchObject({ content: [{ text: 'done' }] });
+    }
   });
 
   const LONG = 'word '.repeat(400);
@@ -674,6 +705,7 @@ describe('session turns', () => {
       'system init',
       'assistant',
       'result success',
+      'conversation_reset',
       'system init',
       'result success',
       'system init',

@@ -13,6 +13,10 @@ export class FileMemory {
     this.#digests.set(path, digest);
   }
 
+  clear(): void {
+    this.#digests.clear();
+  }
+
   /** `digest` is that of the file as it is now. */
   knows(path: string, digest: string): Knowledge {
     const remembered = this.#digests.get(path);
