@@ -8,6 +8,7 @@ export type HostDifference = {
 };
 
 const INTERRUPTED = ['interrupt-slow-tool', 'permission-denied-with-interrupt'];
+const STRUCTURED = ['structured-output', 'structured-output-exhausted'];
 const HOOKED = ['hook-changes-output', 'hook-denies'];
 
 export const HOST_DIFFERENCES: readonly HostDifference[] = [
@@ -48,6 +49,11 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
     without: (it) => withoutItem(/It is old\./)(withoutMember('systemTexts')(it)),
   },
   {
+    programs: ['structured-output'],
+    why: 'the text that reminds the model of the structured output differs',
+    without: withText(/^.*call the StructuredOutput tool.*$/i, '<reminder>'),
+  },
+  {
     programs: ['permission-callback'],
     why: '`canUseTool` always receives a `decisionReason`',
     without: withoutMember('decisionReason'),
@@ -58,7 +64,7 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
     without: withoutMember('serverPolicyAskOnly'),
   },
   {
-    programs: ['two-tools-at-once', 'max-turns', ...INTERRUPTED],
+    programs: ['two-tools-at-once', 'max-turns', ...STRUCTURED, ...INTERRUPTED],
     why: '`num_turns` counts model replies; the CLI counts messages',
     without: withoutMember('num_turns'),
   },

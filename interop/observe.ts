@@ -45,7 +45,15 @@ export function outline(message: Message): unknown {
   }
   if (message.type === 'stream_event') return { type: 'stream_event', event: message.event };
   if (message.type === 'result') {
-    return pick(message, ['type', 'subtype', 'is_error', 'result', 'num_turns', ...WHY_IT_ENDED]);
+    return pick(message, [
+      'type',
+      'subtype',
+      'is_error',
+      'result',
+      'structured_output',
+      'num_turns',
+      ...WHY_IT_ENDED,
+    ]);
   }
   if (message.type === 'system' && message.subtype === 'init') {
     return pick(message, ['type', 'subtype', 'model', 'permissionMode', 'tools', 'mcp_servers']);

@@ -15,6 +15,7 @@ import type { Frame } from '../../protocol/control-frame.ts';
 import type { BuiltIn, BuiltInContext } from '../builtins/built-in.ts';
 import type { FileMemory } from '../builtins/files/file-memory.ts';
 import type { BackgroundProcesses } from '../builtins/shell/background-processes.ts';
+import type { StructuredOutput } from '../builtins/structured-output.ts';
 import type { WakeQueue } from '../builtins/wake-queue.ts';
 import type { LoopConfig } from '../loop/loop.ts';
 import type { Model, ModelMessage } from '../models/model.ts';
@@ -70,6 +71,8 @@ export type Agent = {
   readonly compactIfNeeded?: LoopConfig['compactIfNeeded'];
   /** A text that the agent must answer before it may end, if a Stop hook makes it continue. */
   beforeEnd?(signal: AbortSignal): Promise<string | undefined>;
+  /** The structured output that ends its turn, if the program wants one. */
+  readonly output?: StructuredOutput;
   readonly connectServer: BuiltInContext['connect'];
   /** The keys of the connected servers whose resources it may read. */
   readableServers(): string[];

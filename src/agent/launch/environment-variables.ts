@@ -49,6 +49,13 @@ export function readResultSettings(
   };
 }
 
+/** `MAX_STRUCTURED_OUTPUT_RETRIES`: how many calls with invalid output end a turn. */
+export function readOutputSettings(env: Environment): Read<{ readonly maxAttempts?: number }> {
+  const notes: string[] = [];
+  const maxAttempts = wholeNumber(env, 'MAX_STRUCTURED_OUTPUT_RETRIES', { min: 1, max: 1000, notes });
+  return { ...(maxAttempts !== undefined && { maxAttempts }), notes };
+}
+
 const NO: ReadonlySet<string> = new Set(['false', '0', 'no', 'off']);
 const YES: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on']);
 

@@ -154,7 +154,7 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'max-turns': used(count(1), 'maxTurns'),
   'max-budget-usd': refused(number, 'model prices are unknown; use --max-turns', 'maxBudgetUsd'),
   'task-budget': unused(number, 'budgets are not sent to the model', 'taskBudget'),
-  'json-schema': refused(jsonObject, 'describe the format in the prompt', 'jsonSchema'),
+  'json-schema': used(jsonObject, 'jsonSchema'),
 
   'system-prompt': used(text, 'systemPrompt'),
   'system-prompt-file': used(text, 'systemPromptFile'),

@@ -16,12 +16,18 @@ import type { RuleSet } from '../../permissions/rule-store.ts';
 import { openPins } from '../../pool/pinning/pins.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
+import { StructuredOutput } from '../builtins/structured-output.ts';
 import type { ModelErrorCode } from '../models/model.ts';
 import type { RetryEvent } from '../models/retry.ts';
 import { AgentSession } from '../session/agent-session.ts';
 import type { ConfiguredNames } from '../session/server-status.ts';
 import { chooseModel } from './choose-model.ts';
-import { type LaunchEnvironment, readRequestSettings } from './environment-variables.ts';
+import {
+  type Environment,
+  type LaunchEnvironment,
+  readOutputSettings,
+  readRequestSettings,
+} from './environment-variables.ts';
 import type { AgentFlags } from './flag-table.ts';
 import { openConversation } from './open-conversation.ts';
 import type { ParsedFlags } from './parse-flags.ts';
@@ -52,10 +58,12 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   const running = new RunningConfiguration(configuration);
   const env = { ...given.env, ...settings.env };
   const plan = planSession(flags, { settings, prompts, servers: running.servers }, { ...given, cwd, env });
+  const output = await compileOutput(flags, env);
   const fatal = fatalMessages(configuration);
-  const faults = [...parsed.faults, ...prompts.faults, ...fatal, ...plan.faults];
+  const faults = [...parsed.faults, ...prompts.faults, ...fatal, ...plan.faults, ...output.faults];
   if (faults.length > 0) throw badOptions(faults);
-  for (const text of [...parsed.notes, ...startupMessages(configuration), ...plan.notes]) note(text);
+  const notes = [...parsed.notes, ...startupMessages(configuration), ...plan.notes, ...output.notes];
+  for (const text of notes) note(text);
 
   const root = configuration.context.home;
   const opened = await openConversation(flags, { root, cwd, now, note });
@@ -76,6 +84,7 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   session = new AgentSession(link, {
     ...plan.options,
     ...opened.kept,
+    ...output.options,
     // A session without a transcript leaves no cache on disk either.
     connect: {
       ...plan.options.connect,
@@ -106,6 +115,15 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   const end = () => running[Symbol.dispose]();
   session.done.then(end, end);
   return session;
+}
+
+/** Compiles `--json-schema`, so that an invalid schema is an error at launch. */
+async function compileOutput({ jsonSchema }: AgentFlags, env: Environment) {
+  if (!jsonSchema) return { options: {}, faults: [], notes: [] };
+  const { maxAttempts, notes } = readOutputSettings(env);
+  const output = await StructuredOutput.compile(jsonSchema, maxAttempts);
+  if (output instanceof StructuredOutput) return { options: { output }, faults: [], notes };
+  return { options: {}, faults: [`--json-schema is not a valid JSON Schema: ${output.fault}`], notes };
 }
 
 /** Servers that the program itself configured have no scope, which is reported as `dynamic`. */

@@ -54,8 +54,14 @@ export type LoopConfig = {
   ): Promise<boolean>;
 };
 
-/** Texts for the model that follow the results of a batch, and the reason to stop, if there is one. */
-export type BatchEnd = { readonly texts: readonly string[]; readonly stop?: string };
+/** Texts for the model that follow the results of a batch, and why the loop ends after it, if it does. */
+export type BatchEnd = {
+  readonly texts: readonly string[];
+  /** The reason of a hook. */
+  readonly stop?: string;
+  /** The model has given the structured output, or failed to too often. */
+  readonly output?: 'given' | { readonly fault: string };
+};
 
 /** `filling`: the window may be filling up. `too-long`: the model rejected the request for its length. */
 type CompactReason = 'filling' | 'too-long';
@@ -71,10 +77,10 @@ export type LoopEvent =
   | { kind: 'text-added'; content: readonly UserBlock[] };
 
 export type LoopEnd = {
-  readonly reason: 'done' | 'max-turns' | 'interrupted' | 'stopped';
+  readonly reason: 'done' | 'max-turns' | 'interrupted' | 'stopped' | 'no-output';
   readonly turns: number;
   readonly usage: Usage;
-  /** The reason, if a hook stopped the loop. */
+  /** Why a hook stopped the loop, or why there is no structured output. */
   readonly stopReason?: string;
 };
 
@@ -116,6 +122,8 @@ export async function loop(
       context.messages.push({ role: 'user', content });
       emit({ kind: 'results-added', content });
       if (batch?.stop !== undefined) return { reason: 'stopped', turns, usage, stopReason: batch.stop };
+      if (batch?.output === 'given') return { reason: 'done', turns, usage };
+      if (batch?.output) return { reason: 'no-output', turns, usage, stopReason: batch.output.fault };
       continue;
     }
     if (signal.aborted) return { reason: 'interrupted', turns, usage };

@@ -12,6 +12,7 @@ import { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Usage } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { isMcpToolName } from '../../protocol/tool-name.ts';
+import type { StructuredOutput } from '../builtins/structured-output.ts';
 import type { SessionContext } from '../calls/call-context.ts';
 import { calledTools, ToolDisclosure } from '../calls/tool-disclosure.ts';
 import { NO_USAGE, addUsage as sumUsage } from '../loop/loop.ts';
@@ -54,6 +55,7 @@ export class AgentSession implements Session {
   readonly state: SessionStateTracker;
   readonly modelUsage: Record<string, Usage> = {};
   readonly agents: Record<string, AgentDefinition>;
+  output: StructuredOutput | undefined;
   announcedCommands = 'clear,compact';
   modelName: string;
   systemPrompt: string;
@@ -85,6 +87,7 @@ export class AgentSession implements Session {
     this.#transcript = options.transcript;
     this.#startSource = options.messages?.length ? 'resume' : 'startup';
     this.modelName = options.modelName;
+    this.output = options.output;
     this.systemPrompt = options.systemPrompt ?? '';
     this.appendSystemPrompt = options.appendSystemPrompt ?? '';
     this.agents = { ...GENERAL_PURPOSE, ...options.agents };
@@ -131,6 +134,7 @@ export class AgentSession implements Session {
       hooks,
       rules,
       agents,
+      output: () => this.output,
       emit,
       readerReady: () => link.room?.(),
       whileWaiting: (work) => this.state.whileWaiting(work),

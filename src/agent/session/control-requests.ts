@@ -8,8 +8,10 @@ import { sdkEntry } from '../../mcp/servers/server-entry.ts';
 import { modeOf } from '../../permissions/rule-store.ts';
 import { serverArguments } from '../../pool/schema/model-schema.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
+import type { JsonSchema } from '../../protocol/mcp.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
+import { StructuredOutput } from '../builtins/structured-output.ts';
 import { contextUsage } from '../loop/context-usage.ts';
 import { listCommands } from '../turn/slash-commands.ts';
 import { currentSystemPrompt, DEFAULT_SYSTEM_PROMPT } from '../turn/system-prompt.ts';
@@ -50,7 +52,7 @@ export function serveRequest(
   });
 }
 
-function initialize(session: Session, body: Frame): Frame {
+async function initialize(session: Session, body: Frame): Promise<Reply> {
   session.hooks.setCallbacks(readCallbackHooks(body.hooks));
   Object.assign(session.agents, parseAgents(body.agents));
   session.servers.add(programServers(body), 'sdk');
@@ -58,6 +60,7 @@ function initialize(session: Session, body: Frame): Frame {
   else if (session.systemPrompt === '') session.systemPrompt = DEFAULT_SYSTEM_PROMPT;
   if (typeof body.appendSystemPrompt === 'string') session.appendSystemPrompt = body.appendSystemPrompt;
   for (const text of unsupportedOptions(body)) session.options.note?.(text);
+  if (isRecord(body.jsonSchema) && !session.output) session.output = await compileOutput(body.jsonSchema);
   return {
     commands: listCommands(session),
     agents: Object.entries(session.agents).map(([name, { description, model }]) => ({
@@ -73,6 +76,12 @@ function initialize(session: Session, body: Frame): Frame {
     current_permission_mode: modeOf(session.context.rules.current()),
     session_state: session.state.state,
   };
+}
+
+async function compileOutput(schema: JsonSchema): Promise<StructuredOutput> {
+  const output = await StructuredOutput.compile(schema);
+  if (output instanceof StructuredOutput) return output;
+  throw new SdkError('control-failed', `jsonSchema is not a valid JSON Schema: ${output.fault}`);
 }
 
 /** The servers in the program, with the handshakes and limits it sent. */
@@ -227,7 +236,6 @@ export function unsupportedOptions(body: Frame): string[] {
 const UNSUPPORTED: readonly string[] = [
   'agentProgressSummaries',
   'forwardSubagentText',
-  'jsonSchema',
   'perTaskStopAffordance',
   'planModeInstructions',
   'plugins',

@@ -18,6 +18,7 @@ import type { Frame } from '../../protocol/control-frame.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { FileMemory } from '../builtins/files/file-memory.ts';
 import { BackgroundProcesses } from '../builtins/shell/background-processes.ts';
+import type { StructuredOutput } from '../builtins/structured-output.ts';
 import { BUILT_INS } from '../builtins/table.ts';
 import { WakeQueue } from '../builtins/wake-queue.ts';
 import type { SessionContext } from '../calls/call-context.ts';
@@ -119,10 +120,12 @@ export function createSessionContext(
     'servers' | 'hooks' | 'rules' | 'agents' | 'emit' | 'readerReady' | 'whileWaiting'
   > & {
     channel(): ControlChannel;
+    output(): StructuredOutput | undefined;
   },
 ): SessionContext {
   const { workspace, asksProgram = true, askers = [], builtIns } = options;
-  const { channel, ...shared } = session;
+  const { channel, output, ...shared } = session;
+  const offered = BUILT_INS.filter(({ listed }) => !builtIns || builtIns.includes(listed.name));
   const results = createResultKeeping(options);
   const { directory } = results.store;
   const rules = withReadableResults(session.rules, [directory, ...earlierResults(options)], workspace);
@@ -134,7 +137,10 @@ export function createSessionContext(
     mayBypass: options.mayBypass === true,
     pins: sessionPins(options),
     askers: [...(asksProgram ? [programAsker(channel)] : []), ...askers],
-    builtIns: BUILT_INS.filter(({ listed }) => !builtIns || builtIns.includes(listed.name)),
+    get builtIns() {
+      const { tool } = output() ?? {};
+      return tool ? [...offered, tool] : offered;
+    },
     reportsDecisions: options.reportsDecisions === true,
     hasMarks: options.marks === true,
     note: (text) => options.note?.(text),

@@ -14,6 +14,7 @@ import type { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Usage } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
+import type { StructuredOutput } from '../builtins/structured-output.ts';
 import type { SessionContext } from '../calls/call-context.ts';
 import type { ToolDisclosure } from '../calls/tool-disclosure.ts';
 import type { Model, ModelMessage } from '../models/model.ts';
@@ -35,6 +36,8 @@ export type Session = {
   readonly context: SessionContext;
   readonly state: SessionStateTracker;
   readonly agents: Record<string, AgentDefinition>;
+  /** The structured output that the program wants at the end of each turn, if it does. */
+  output: StructuredOutput | undefined;
   /** The usage of each model so far. */
   readonly modelUsage: Readonly<Record<string, Usage>>;
   /** The current pool of the lead. */
@@ -76,6 +79,8 @@ export type SessionOptions = {
   /** Whether mode `bypassPermissions` may be used. */
   readonly mayBypass?: boolean;
   readonly maxTurns?: number;
+  /** The structured output that ends each turn; by default turns end with text. */
+  readonly output?: StructuredOutput;
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
   /** Servers that the session connects to itself. */

@@ -7,6 +7,7 @@ import { policyRules, type Rule } from '../../permissions/rule.ts';
 import { Assembler } from '../../pool/assemble.ts';
 import type { Origin, Pool, PoolDiagnostic, PoolInput } from '../../pool/pool.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
+import { STRUCTURED_OUTPUT } from '../builtins/structured-output.ts';
 import type { SessionContext } from '../calls/call-context.ts';
 import type { AgentDefinition } from '../session/agent-definition.ts';
 
@@ -16,8 +17,8 @@ export type PoolOwner = {
   readonly ownServers?: Servers;
 };
 
-/** Sub-agents neither delegate nor connect servers. */
-const LEAD_ONLY: ReadonlySet<string> = new Set(['Task', 'connect_mcp']);
+/** Sub-agents neither delegate nor connect servers, and only the lead gives the structured output. */
+const LEAD_ONLY: ReadonlySet<string> = new Set(['Task', 'connect_mcp', STRUCTURED_OUTPUT]);
 
 /** The pool of one agent. Only changed parts are assembled again; the same pool is returned while nothing changes. */
 export function poolSource(session: SessionContext, owner: PoolOwner): () => Pool {
@@ -27,7 +28,7 @@ export function poolSource(session: SessionContext, owner: PoolOwner): () => Poo
   let builtIns: { readonly kinds: string; readonly listed: readonly ListedTool[] } | undefined;
   return () => {
     const { rules } = session.rules.current();
-    const kinds = kindsOf(session).join();
+    const kinds = [session.builtIns.length, ...kindsOf(session)].join();
     const key = [session.servers.version, owner.ownServers?.version, rules, kinds];
     if (last?.key.every((part, at) => part === key[at])) return last.pool;
     active = activeRules(rules, serversFor(session, owner), active);

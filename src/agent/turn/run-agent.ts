@@ -8,6 +8,7 @@ import type { Agent, CallContext, Denial, SessionContext } from '../calls/call-c
 import { prepareCall } from '../calls/prepare-call.ts';
 import {
   addUsage,
+  type BatchEnd,
   type LoopConfig,
   type LoopEnd,
   type LoopEvent,
@@ -15,6 +16,7 @@ import {
   NO_USAGE,
   type Round,
 } from '../loop/loop.ts';
+import type { ToolOutcome, ToolUse } from '../loop/run-calls.ts';
 import type { ModelTool } from '../models/model.ts';
 
 /** How an agent's turn ended. */
@@ -83,7 +85,8 @@ export async function runAgent(
       const reason = stopReason ?? stop;
       // The tag tells the model that the text is not the user's.
       const texts = all.map((text) => `<hook>\n${text}\n</hook>`);
-      return { texts, ...(reason !== undefined && { stop: reason }) };
+      const output = await endByOutput(agent, calls, outcomes, signal);
+      return { texts, ...(reason !== undefined && { stop: reason }), ...(output && { output }) };
     },
     ...(agent.beforeEnd && { beforeEnd: agent.beforeEnd }),
     ...(agent.compactIfNeeded && { compactIfNeeded: agent.compactIfNeeded }),
@@ -103,6 +106,20 @@ export async function runAgent(
   } catch (cause) {
     return { end: { reason: 'failed', fault: messageOf(cause), turns, usage }, denials };
   }
+}
+
+/** Whether the structured output ends the turn; stop hooks run, but cannot make the agent continue then. */
+async function endByOutput(
+  { output, beforeEnd }: Agent,
+  calls: readonly ToolUse[],
+  outcomes: readonly ToolOutcome[],
+  signal: AbortSignal,
+): Promise<BatchEnd['output']> {
+  if (!output) return undefined;
+  const fault = output.attemptsFault(calls, outcomes);
+  if (!output.given) return fault === undefined ? undefined : { fault };
+  await beforeEnd?.(signal);
+  return 'given';
 }
 
 /** Lets stop hooks make an agent continue with their reason, at most `max` times. */

@@ -31,6 +31,7 @@ export async function takeTurn(
 ): Promise<void> {
   const startedAt = performance.now();
   const { signal } = turn;
+  session.output?.startTurn();
   // Counted from the start of connecting: a server that hangs delays the first turn only.
   const waitMs = CONNECT_WAIT_MS - (startedAt - session.servers.lastConnectAt);
   if (waitMs > 0) await within(waitMs, session.servers.offered(), signal);
@@ -51,6 +52,7 @@ export async function takeTurn(
       ...ended,
       denials,
       text: 'blocks' in prompt ? report.text : prompt.text,
+      ...(session.output?.given && { output: session.output.given }),
       stopReason: report.stopReason,
       durationMs: performance.now() - startedAt,
       modelMs: report.modelMs,
@@ -94,8 +96,15 @@ async function runLead(
   report: TurnReport,
   turn: AbortController,
 ): Promise<TurnEnd> {
-  const { conversation, options } = session;
+  const { conversation, options, output } = session;
   conversation.add(content, uuid);
+  const stop = stopHook(MAX_CONTINUATIONS, (isActive, stopSignal) =>
+    session.hooks.run(
+      'Stop',
+      { stop_hook_active: isActive, last_assistant_message: report.text },
+      stopSignal,
+    ),
+  );
   const agent: Agent = {
     messages: conversation.messages,
     modelName: () => session.modelName,
@@ -110,13 +119,8 @@ async function runLead(
     servers: () => session.servers.all,
     target: (server) => session.servers.target(server),
     compactIfNeeded: conversation.compactIfNeeded,
-    beforeEnd: stopHook(MAX_CONTINUATIONS, (isActive, stopSignal) =>
-      session.hooks.run(
-        'Stop',
-        { stop_hook_active: isActive, last_assistant_message: report.text },
-        stopSignal,
-      ),
-    ),
+    beforeEnd: async (signal) => output?.remind() ?? (await stop(signal)),
+    ...(output && { output }),
     connectServer: (name) => connectServer(session, name),
     readableServers: () => connectedServers(session.servers),
     featuresOf: () => session.context.features,

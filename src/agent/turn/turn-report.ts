@@ -191,6 +191,8 @@ function resultsMessage(
 type TurnFacts = TurnEnd & {
   /** The last text of the model. */
   readonly text: string;
+  /** The structured output, if the model gave one. */
+  readonly output?: { readonly value: unknown };
   /** The stop reason of the last reply. */
   readonly stopReason: string | null;
   readonly durationMs: number;
@@ -200,7 +202,7 @@ type TurnFacts = TurnEnd & {
 };
 
 /** The `result` message at the end of a turn. */
-export function resultMessage({ end, text, denials, ...facts }: TurnFacts): Frame {
+export function resultMessage({ end, text, output, denials, ...facts }: TurnFacts): Frame {
   const common = {
     duration_ms: Math.round(facts.durationMs),
     duration_api_ms: Math.round(facts.modelMs),
@@ -216,7 +218,14 @@ export function resultMessage({ end, text, denials, ...facts }: TurnFacts): Fram
   };
   switch (end.reason) {
     case 'done':
-      return { type: 'result', subtype: 'success', is_error: false, result: text, ...common };
+      return {
+        type: 'result',
+        subtype: 'success',
+        is_error: false,
+        result: output ? JSON.stringify(output.value) : text,
+        ...(output && { structured_output: output.value }),
+        ...common,
+      };
     case 'stopped':
       return {
         type: 'result',
@@ -227,6 +236,8 @@ export function resultMessage({ end, text, denials, ...facts }: TurnFacts): Fram
       };
     case 'max-turns':
       return failure('error_max_turns', `Reached maximum number of turns (${end.turns})`, common);
+    case 'no-output':
+      return failure('error_max_structured_output_retries', end.stopReason ?? '', common);
     case 'interrupted':
       return failure('error_during_execution', 'The turn was interrupted', common);
     case 'failed':
@@ -238,6 +249,7 @@ const TERMINAL: Readonly<Record<TurnEnd['end']['reason'], string>> = {
   done: 'completed',
   stopped: 'hook_stopped',
   'max-turns': 'max_turns',
+  'no-output': 'structured_output_retry_exhausted',
   interrupted: 'aborted_tools',
   failed: 'api_error',
 };

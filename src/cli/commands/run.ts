@@ -4,7 +4,7 @@ import type { WriteStream } from 'node:tty';
 import { type Command, Option } from 'commander';
 import { isRecord } from '../../base/json-value.ts';
 import type { SDKMessage, SDKResultMessage } from '../../protocol/agent-message.ts';
-import { messageOf } from '../../protocol/sdk-error.ts';
+import { messageOf, SdkError } from '../../protocol/sdk-error.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';
 import type { Options } from '../../sdk/options/options.ts';
@@ -14,6 +14,7 @@ import { show, type ViewEvent } from '../chat/show.ts';
 import { Unattended } from '../chat/unattended.ts';
 import { EMPTY_VIEW, type ServerHealth, serverFaults, serversOf } from '../chat/view.ts';
 import { addAgentFlags, agentOptions, type FlagValues } from '../flags/agent-flags.ts';
+import { parseJsonFlag } from '../flags/json-flag.ts';
 import { onSignals } from '../host/signals.ts';
 import { exitWith, reportError } from '../output/failure.ts';
 import { isReaderGone } from '../output/output-errors.ts';
@@ -52,6 +53,10 @@ export function defineRun(command: Command): void {
         .default('text'),
     )
     .option('--json', 'short for --output-format json')
+    .option(
+      '--json-schema <file>',
+      'let the model return data that matches this JSON Schema, a file or JSON text, instead of text',
+    )
     .option('--include-partial-messages', 'with stream-json: print partial messages too')
     .option('--fail-on-denied', 'exit with 3 if any tool call was denied')
     .option('--verbose', 'report tool calls and the session id on stderr')
@@ -66,7 +71,7 @@ export function defineRun(command: Command): void {
             format: values.json ? 'json' : (values.outputFormat as OutputFormat),
             verbosity: values.verbose ? 'verbose' : 'quiet',
             failsOnDenied: values.failOnDenied === true,
-            options: { ...agentOptions(command), ...partials(values) },
+            options: { ...agentOptions(command), ...partials(values), ...outputFormat(values, command) },
           },
           process.env,
         ),
@@ -76,6 +81,19 @@ export function defineRun(command: Command): void {
 
 function partials({ includePartialMessages }: FlagValues): { includePartialMessages?: true } {
   return includePartialMessages ? { includePartialMessages: true } : {};
+}
+
+/** `--json-schema`; the agent checks the schema itself. */
+function outputFormat({ jsonSchema }: FlagValues, command: Command): Pick<Options, 'outputFormat'> {
+  if (typeof jsonSchema !== 'string') return {};
+  try {
+    const { value, where } = parseJsonFlag('--json-schema', jsonSchema, 'bad-option');
+    if (isRecord(value)) return { outputFormat: { type: 'json_schema', schema: value } };
+    return command.error(`error: ${sanitize(where)}: must be an object`, { exitCode: 2 });
+  } catch (cause) {
+    if (!(cause instanceof SdkError)) throw cause;
+    return command.error(`error: ${sanitize(cause.message)}`, { exitCode: 2 });
+  }
 }
 
 /** Stdin replaces a `-`, and is the prompt if there are no arguments; a terminal is not read. */

@@ -53,6 +53,21 @@ describe('run', () => {
     expect(stdout).toMatch(/page about one[\s\S]*page about two/);
   });
 
+  test('--json-schema prints the structured output', async () => {
+    const schema = '{"type":"object","properties":{"count":{"type":"integer"}}}';
+    const model = await scripted({ tool: 'StructuredOutput', input: { count: 3 } });
+    const run = (...args: string[]) => runCli(['run', '--model', model, '--json-schema', ...args, 'hi']);
+    expect(await run(schema)).toMatchObject({ code: 0, stdout: '{"count":3}\n' });
+    const json = await run(schema, '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ structured_output: { count: 3 } });
+    expect(await run('{"type":"none"}')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--json-schema is not a valid JSON Schema: data/type must be'),
+    });
+    expect(await run('{')).toMatchObject({ code: 2 });
+    expect(await run('none.json')).toMatchObject({ code: 2 });
+  });
+
   test('--json prints the result as one object', async () => {
     const { code, stdout } = await runCli(['run', '--json', '--model', await scripted('Hello.'), 'hi']);
     expect(code).toBe(0);
