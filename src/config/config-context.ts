@@ -6,6 +6,8 @@ export type ConfigContext = {
   readonly cwd: string;
   /** Toolplane's directory for the user: `TOOLPLANE_HOME`, by default `~/.toolplane`. */
   readonly home: string;
+  /** The directory of the `claude` CLI for the user: `CLAUDE_CONFIG_DIR`, by default `~/.claude`. */
+  readonly claudeHome: string;
   /** The user's home directory, where other programs keep their files. */
   readonly userHome: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -26,6 +28,7 @@ export function configContext(surroundings: {
   return {
     ...surroundings,
     home: env.TOOLPLANE_HOME ? resolve(cwd, env.TOOLPLANE_HOME) : join(userHome, '.toolplane'),
+    claudeHome: env.CLAUDE_CONFIG_DIR ? resolve(cwd, env.CLAUDE_CONFIG_DIR) : join(userHome, '.claude'),
     // The added directory can only forbid more: the system directory takes precedence.
     managed: [systemDirectory(platform), ...(added ? [resolve(cwd, added)] : [])],
   };

@@ -4,7 +4,7 @@ import type { ConfigContext } from './config-context.ts';
 import { mergeServers } from './merge/merge-servers.ts';
 import { type Policy, readPolicy } from './merge/policy.ts';
 import type { ConfigDiagnostic, Merged } from './model.ts';
-import { mergeSettings, type Settings } from './settings/merge-settings.ts';
+import { mergeSettings, type Settings, type UnusedKeys } from './settings/merge-settings.ts';
 import { homeLabel } from './sources/config-paths.ts';
 import { findSources } from './sources/find-sources.ts';
 import type { ConfigFlags, FoundSources } from './sources/source-types.ts';
@@ -16,8 +16,7 @@ export type Configuration = ConfigInputs & {
   readonly policy: Policy;
   /** All problems, each once, in the order of the sources. */
   readonly faults: readonly ConfigDiagnostic[];
-  /** Settings that only other programs use, one line each. */
-  readonly unused: readonly string[];
+  readonly unused: readonly UnusedKeys[];
 };
 
 /** Everything that was read, before it is merged. */
@@ -58,7 +57,7 @@ export function mergeConfiguration(inputs: ConfigInputs): Configuration {
   // Highest precedence first, so that the system's own policy is named before others.
   const managed = settingsSources.filter(({ scope }) => scope === 'managed').reverse();
   const { policy, faults: policyFaults } = readPolicy(managed, inputs.unreadPolicies);
-  const { settings, faults: settingsFaults, notes } = mergeSettings(settingsSources, approvals);
+  const { settings, faults: settingsFaults, unused } = mergeSettings(settingsSources, approvals);
   const merged = mergeServers({
     sources,
     approvals,
@@ -86,6 +85,6 @@ export function mergeConfiguration(inputs: ConfigInputs): Configuration {
         ? []
         : [{ level: 'error', scope: 'user', label: 'choices', message: approvalsFault } as const]),
     ],
-    unused: notes,
+    unused,
   };
 }

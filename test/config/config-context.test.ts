@@ -11,7 +11,21 @@ test.each<[Record<string, string>, string, readonly string[]]>([
   [{ TOOLPLANE_MANAGED_DIRECTORY: '/m' }, '/h/me/.toolplane', ['/etc/toolplane', '/m']],
   [{ TOOLPLANE_MANAGED_DIRECTORY: 'm' }, '/h/me/.toolplane', ['/etc/toolplane', '/desk/m']],
 ])('with %j the home is %s and the managed directories are %j', (env, home, managed) => {
-  expect(configContext({ ...AROUND, env })).toEqual({ ...AROUND, env, home, managed });
+  expect(configContext({ ...AROUND, env })).toEqual({
+    ...AROUND,
+    env,
+    home,
+    claudeHome: '/h/me/.claude',
+    managed,
+  });
+});
+
+test.each<[Record<string, string>, string]>([
+  [{ CLAUDE_CONFIG_DIR: '' }, '/h/me/.claude'],
+  [{ CLAUDE_CONFIG_DIR: '/c' }, '/c'],
+  [{ CLAUDE_CONFIG_DIR: 'c' }, '/desk/c'],
+])('with %j the directory of the claude CLI is %s', (env, claudeHome) => {
+  expect(configContext({ ...AROUND, env })).toMatchObject({ claudeHome });
 });
 
 test.each<[NodeJS.Platform, string]>([

@@ -69,7 +69,7 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   const opened = await openConversation(flags, { root, cwd, now, note });
   if ('fault' in opened) throw badOptions([opened.fault]);
 
-  const model = flags.model ?? settings.model;
+  const model = flags.model ?? settings.model ?? claudeModel(settings, env);
   const location = { cwd, home: given.home, note };
   const ruleStore = launchRules(flags, plan.options.rules, configuration, location);
   let session: AgentSession | undefined;
@@ -124,6 +124,13 @@ async function compileOutput({ jsonSchema }: AgentFlags, env: Environment) {
   const output = await StructuredOutput.compile(jsonSchema, maxAttempts);
   if (output instanceof StructuredOutput) return { options: { output }, faults: [], notes };
   return { options: {}, faults: [`--json-schema is not a valid JSON Schema: ${output.fault}`], notes };
+}
+
+/** The model in settings of the `claude` CLI, which are about Anthropic's models; variables take precedence over it. */
+function claudeModel({ claudeModel }: Settings, env: LaunchEnvironment['env']): string | undefined {
+  const isNamed = env.TOOLPLANE_MODEL || env.ANTHROPIC_MODEL;
+  const isAnthropic = env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN || env.ANTHROPIC_BASE_URL;
+  return isNamed || !isAnthropic ? undefined : claudeModel;
 }
 
 /** Servers that the program itself configured have no scope, which is reported as `dynamic`. */

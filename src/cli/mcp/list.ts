@@ -65,7 +65,7 @@ async function show(
   records: readonly ListedRecord[],
 ): Promise<number> {
   const { faults, settings } = configuration;
-  const notes = [...configuration.unused, ...excluded(configuration)];
+  const notes = [...configuration.unused.map(({ text }) => text), ...excluded(configuration)];
   await session.answer({
     document: {
       servers: records.map((it) => ({

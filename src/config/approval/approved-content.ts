@@ -28,7 +28,16 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** The part of a project's settings file that needs approval; undefined if there is none. */
 export function approvablePart(value: Values): Values | undefined {
-  const { version: _, $schema: __, mcpServers: ___, permissions, serverSettings, ...rest } = value;
+  // A sandbox is not supported, so "sandbox" has no effect that could be approved.
+  const {
+    version: _,
+    $schema: __,
+    mcpServers: ___,
+    sandbox: ____,
+    permissions,
+    serverSettings,
+    ...rest
+  } = value;
   return filled({
     ...rest,
     ...member('permissions', isRecord(permissions) ? widening(permissions) : permissions),

@@ -47,8 +47,10 @@ export function explainPermission(
     ({ rule, source }) => rule.effect !== 'allow' || isFullyActive(settings, source),
   );
   const matching = rules.filter((rule) => matchesTool(rule, ref));
+  // Lowest precedence first, as the rules: each of several equal rules gets its own location.
+  const unplaced = active.toReversed();
   const rows = matching.map((rule): RuleRow => {
-    const at = locationOfRule(active, rule);
+    const at = takeLocation(unplaced, rule);
     const isMatch = applies(rule) && matchesCall(rule, call, workspace);
     const part = rule === decision.reason.rule ? 'decides' : isMatch ? 'overridden' : 'other arguments';
     return {
@@ -316,14 +318,15 @@ function writtenRules({ settingsSources }: Pick<Configuration, 'settingsSources'
   });
 }
 
-/** The location of a rule; undefined for a rule of a flag or of a server entry. */
-function locationOfRule(all: readonly WrittenRule[], rule: Rule): Location | undefined {
-  return all.find(
+/** Removes the location of a rule from the list; undefined for a rule of a flag or of a server entry. */
+function takeLocation(all: WrittenRule[], rule: Rule): Location | undefined {
+  const index = all.findIndex(
     (it) =>
       it.rule.effect === rule.effect &&
       ruleText(it.rule) === ruleText(rule) &&
       it.rule.source === rule.source,
-  )?.at;
+  );
+  return index < 0 ? undefined : all.splice(index, 1)[0]?.at;
 }
 
 /** The source of a rule as text. */

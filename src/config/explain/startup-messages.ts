@@ -45,8 +45,7 @@ type Notice = { readonly key: string; readonly text: string };
 function noticesOf(configuration: Configuration): Notice[] {
   const { settings, unused } = configuration;
   return [
-    // Keys that have no effect are reported for `--settings`, which was given for this run.
-    ...unused.filter((text) => text.startsWith('--settings')).map(plain),
+    ...unused.filter(({ isReported }) => isReported).map(({ text }) => plain(text)),
     ...blockedNotices(configuration),
     ...excludedNotices(configuration),
     ...pendingNotices(configuration),

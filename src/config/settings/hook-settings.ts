@@ -2,13 +2,18 @@ import { isRecord } from '../../base/json-value.ts';
 import { nearest } from '../../base/text/nearest.ts';
 import { matcherFault, type RegisteredHook } from '../../hooks/match-hooks.ts';
 import { HOOK_EVENTS } from '../../protocol/hook.ts';
+import type { SettingsSource } from '../sources/source-types.ts';
 import type { SettingDiagnostics } from './setting-keys.ts';
 
 /**
  * Reads `{ Event: [{ matcher, hooks: [{ type: "command", command, timeout }] }] }`, with timeouts in seconds. Anything
  * invalid is an error, because the hook may be a guard.
  */
-export function readHookSettings(raw: unknown, faults: SettingDiagnostics): RegisteredHook[] {
+export function readHookSettings(
+  raw: unknown,
+  faults: SettingDiagnostics,
+  format?: SettingsSource['format'],
+): RegisteredHook[] {
   if (raw === undefined) return [];
   if (!isRecord(raw) || Array.isArray(raw)) {
     faults.error(['hooks'], 'must be an object that maps event names to lists');
@@ -17,6 +22,10 @@ export function readHookSettings(raw: unknown, faults: SettingDiagnostics): Regi
   return Object.entries(raw).flatMap(([name, groups]) => {
     const event = HOOK_EVENTS.find((it) => it === name);
     if (event) return readGroups(event, groups, faults);
+    if (format === 'claude') {
+      faults.warning(['hooks', name], 'is not an event of Toolplane, so its hooks do not run');
+      return [];
+    }
     const guess = nearest(name, HOOK_EVENTS);
     faults.error(['hooks', name], `unknown event${guess ? `; did you mean "${guess}"?` : ''}`);
     return [];

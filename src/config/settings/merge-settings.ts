@@ -1,3 +1,5 @@
+import { isRecord } from '../../base/json-value.ts';
+import { truncate, visibleText } from '../../base/text/display-text.ts';
 import type { RegisteredHook } from '../../hooks/match-hooks.ts';
 import type { Rule } from '../../permissions/rule.ts';
 import type { RuleSet } from '../../permissions/rule-store.ts';
@@ -27,6 +29,8 @@ export type Settings = {
   readonly hooks: readonly RegisteredHook[];
   readonly env: Readonly<Record<string, string>>;
   readonly model?: string;
+  /** The model of a file of the `claude` CLI; environment variables take precedence over it. */
+  readonly claudeModel?: string;
   /** `timeouts` of settings, each with its file. */
   readonly timeouts: { readonly [name in TimeoutName]?: Sourced<number> };
   /** `serverSettings` of settings. */
@@ -63,13 +67,16 @@ export function mergeSettings(
 ): {
   readonly settings: Settings;
   readonly faults: readonly ConfigDiagnostic[];
-  readonly notes: readonly string[];
+  readonly unused: readonly UnusedKeys[];
 } {
   const ruling = sources.findLast(({ scope }) => scope === 'managed');
   const parts = sources.map((source) => readPart(source, choices, ruling));
   const all = parts.map(({ settings }) => settings);
+  const [theirs, ours] = [parts.filter(isOfClaude), parts.filter((it) => !isOfClaude(it))];
   const defaultMode = last(all.map((it) => it.defaultMode));
-  const model = last(all.map((it) => it.model));
+  const model = last(ours.map((it) => it.settings.model));
+  const claudeModel = last(theirs.map((it) => it.settings.model));
+  const hooksAreOff = theirs.some((it) => it.settings.disablesHooks);
   const rules = all.flatMap((it) => it.rules);
   const settings: Settings = {
     rules,
@@ -77,9 +84,10 @@ export function mergeSettings(
     ...(all.some((it) => it.forbidsBypass) && { forbidsBypass: true }),
     directories: [...new Set(all.flatMap((it) => it.directories))],
     permissions: { rules, modes: modesOf(parts), directories: parts.flatMap(placedDirectories) },
-    hooks: all.flatMap((it) => it.hooks),
+    hooks: (hooksAreOff ? ours : parts).flatMap((it) => it.settings.hooks),
     env: Object.fromEntries(all.flatMap((it) => Object.entries(it.env))),
     ...(model !== undefined && { model }),
+    ...(claudeModel !== undefined && { claudeModel }),
     timeouts: timeoutsOf(parts),
     overrides: [
       ...parts.flatMap(({ source, settings: { servers } }) => overridesOf(source, servers)),
@@ -89,14 +97,48 @@ export function mergeSettings(
       pending && path !== undefined ? [{ label, path, choice: pending }] : [],
     ),
   };
+  const waived = ours.some(({ source, pending }) => !pending && disablesSandbox(source));
   return {
     settings,
-    faults: parts.flatMap((it) => it.faults),
-    notes: parts.flatMap(({ source, elsewhere }) =>
-      elsewhere.map((key) => `${source.label}: "${key}" is not used`),
+    faults: parts.flatMap(({ source, faults }) =>
+      waived && source.format === 'claude' ? faults.filter(({ key }) => key !== 'sandbox.enabled') : faults,
     ),
+    unused: parts.flatMap(({ source, elsewhere }) => unusedKeys(source, elsewhere)),
   };
 }
+
+function isOfClaude({ source }: Part): boolean {
+  return source.format === 'claude';
+}
+
+function disablesSandbox({ value: { sandbox } }: SettingsSource): boolean {
+  return isRecord(sandbox) && sandbox.enabled === false;
+}
+
+/** Keys that only other programs use, on one line. */
+export type UnusedKeys = {
+  readonly text: string;
+  /** They are also reported at the start of a session. */
+  readonly isReported: boolean;
+};
+
+/** A file of the `claude` CLI gets one line for all keys, because it was written for another program. */
+function unusedKeys(
+  { label, scope, format, unused = [] }: SettingsSource,
+  keys: readonly string[],
+): UnusedKeys[] {
+  if (format === undefined) {
+    // `--settings` was given for this run.
+    return keys.map((key) => ({ text: `${label}: "${key}" is not used`, isReported: scope === 'program' }));
+  }
+  if (unused.length === 0) return [];
+  const shown = unused.slice(0, MAX_UNUSED_KEYS).map((key) => visibleText(truncate(key, MAX_KEY_LENGTH)));
+  const more = unused.length > shown.length ? ` and ${unused.length - shown.length} more` : '';
+  return [{ text: `${label}: Toolplane does not use ${shown.join(', ')}${more}`, isReported: true }];
+}
+
+const MAX_UNUSED_KEYS = 20;
+const MAX_KEY_LENGTH = 80;
 
 /** Whether the whole file is active; of a project file that is not approved only the restrictions are. */
 export function isFullyActive(
@@ -111,7 +153,7 @@ function readPart(
   choices: Pick<Approvals, 'ofSettings'>,
   ruling: SettingsSource | undefined,
 ): Part {
-  const { settings, faults, elsewhere } = readSettings(source.value, source.scope);
+  const { settings, faults, elsewhere } = readSettings(source.value, source.scope, source.format);
   const isFromElsewhere = source.scope === 'project' || source.scope === 'local';
   const choice = isFromElsewhere ? choices.ofSettings(source) : 'approved';
   const isBelow = source.scope === 'managed' && source !== ruling;
@@ -159,9 +201,11 @@ function last<T>(values: readonly (T | undefined)[]): T | undefined {
   return values.findLast((it) => it !== undefined);
 }
 
+/** A mode of the `claude` CLI's files counts only if no other settings have one, whatever their scope. */
 function modesOf(parts: readonly Part[]): RuleSet['modes'] {
+  const ours = parts.filter((it) => !isOfClaude(it) && it.settings.defaultMode !== undefined);
   return Object.fromEntries(
-    parts.flatMap(({ source: { scope }, settings: { defaultMode } }) =>
+    (ours.length > 0 ? ours : parts).flatMap(({ source: { scope }, settings: { defaultMode } }) =>
       defaultMode === undefined ? [] : [[RULE_SOURCES[scope], defaultMode]],
     ),
   );

@@ -3,6 +3,7 @@ import { nearest } from '../../base/text/nearest.ts';
 import { parseRule, type Rule, type RuleSource, ruleText } from '../../permissions/rule.ts';
 import { PERMISSION_MODES, type PermissionBehavior, type PermissionMode } from '../../protocol/permission.ts';
 import { isMcpToolName } from '../../protocol/tool-name.ts';
+import type { SettingsSource } from '../sources/source-types.ts';
 import { checkMembers, type SettingDiagnostics } from './setting-keys.ts';
 
 export type PermissionSettings = {
@@ -20,6 +21,7 @@ export function readPermissions(
   raw: unknown,
   source: RuleSource,
   faults: SettingDiagnostics,
+  format?: SettingsSource['format'],
 ): PermissionSettings {
   const value = faults.check(raw, ['permissions'], isRecord, 'must be an object') ?? {};
   checkMembers(value, MEMBERS, ['permissions'], faults);
@@ -31,6 +33,8 @@ export function readPermissions(
     const isCut = Array.isArray(list) && list.length > count;
     if (isCut) faults.error([...path, count], TOO_MANY_RULES);
     return faults.texts(isCut ? list.slice(0, count) : list, path).flatMap(({ text, at }) => {
+      // The CLI has patterns for tools that Toolplane does not have, such as `WebFetch(domain:…)`.
+      if (format === 'claude' && isToolElsewhere(text.replace(/\(.*$/s, '').trim())) return [];
       const { rule, fault, remark } = readRule(text, effect, source);
       if (fault !== undefined) faults.error([...path, at], fault);
       if (remark !== undefined) faults.warning([...path, at], remark);
@@ -125,11 +129,15 @@ export function readRules(
 /** The warning about a rule for an unknown tool; none for MCP tools and for tools of other agents. */
 export function unknownToolWarning(rule: Rule): string | undefined {
   const { tool } = rule;
-  if (tool === '*' || isMcpToolName(tool) || BUILT_IN_TOOLS.includes(tool) || ELSEWHERE.has(tool))
+  if (tool === '*' || isMcpToolName(tool) || BUILT_IN_TOOLS.includes(tool) || isToolElsewhere(tool))
     return undefined;
   const guess = nearest(tool, BUILT_IN_TOOLS);
   const message = `rule "${ruleText(rule)}" names an unknown tool`;
   return guess === undefined ? message : `${message}; did you mean "${guess}"?`;
+}
+
+function isToolElsewhere(tool: string): boolean {
+  return ELSEWHERE.has(tool) && !BUILT_IN_TOOLS.includes(tool);
 }
 
 /** The names of built-in tools; settings are read before the tools are loaded. */

@@ -16,6 +16,8 @@ import {
 /** The settings in one file or flag. */
 export type FileSettings = PermissionSettings & {
   readonly hooks: readonly RegisteredHook[];
+  /** `disableAllHooks` of a file of the `claude` CLI: the hooks of all such files are off. */
+  readonly disablesHooks?: true;
   readonly env: Readonly<Record<string, string>>;
   readonly model?: string;
   readonly timeouts: Readonly<Partial<Record<TimeoutName, number>>>;
@@ -38,24 +40,28 @@ export const RULE_SOURCES: Readonly<Record<SettingsSource['scope'], RuleSource>>
 export function readSettings(
   raw: Readonly<Record<string, unknown>>,
   scope: SettingsSource['scope'],
+  format?: SettingsSource['format'],
 ): {
   readonly settings: FileSettings;
   readonly faults: readonly SettingDiagnostic[];
   readonly elsewhere: readonly string[];
 } {
   const faults = new SettingDiagnostics();
-  const elsewhere = checkKeys(raw, scope, faults);
-  const permissions = readPermissions(raw.permissions, RULE_SOURCES[scope], faults);
-  const hooks = readHookSettings(raw.hooks, faults);
+  const { disableAllHooks, ...ours } = raw;
+  const elsewhere = checkKeys(format === 'claude' ? ours : raw, scope, faults);
+  const permissions = readPermissions(raw.permissions, RULE_SOURCES[scope], faults, format);
+  const hooks = readHookSettings(raw.hooks, faults, format);
   const env = readEnv(raw.env, faults);
   const model = faults.check(raw.model, ['model'], isText, 'must be a string');
   const sandbox = faults.check(raw.sandbox, ['sandbox'], isRecord, 'must be an object');
-  if (sandbox?.enabled === true) faults.error(['sandbox', 'enabled'], NO_SANDBOX);
+  if (sandbox?.enabled === true)
+    faults.error(['sandbox', 'enabled'], format === 'claude' ? NO_CLAUDE_SANDBOX : NO_SANDBOX);
   const timeouts = readTimeouts(raw.timeouts, faults);
   const servers = readServerSettings(raw.serverSettings, faults);
   const settings = {
     ...permissions,
     hooks,
+    ...(format === 'claude' && disableAllHooks === true && { disablesHooks: true as const }),
     env,
     ...(model !== undefined && { model }),
     timeouts,
@@ -65,6 +71,7 @@ export function readSettings(
 }
 
 const NO_SANDBOX = '"sandbox.enabled" is not supported: run the agent in a container instead';
+const NO_CLAUDE_SANDBOX = `${NO_SANDBOX}, or set it to false in ~/.toolplane/settings.json to run without a sandbox`;
 
 function readEnv(raw: unknown, faults: SettingDiagnostics): Record<string, string> {
   const env = faults.check(raw, ['env'], isRecord, 'must map names to strings') ?? {};

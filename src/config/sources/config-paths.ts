@@ -18,6 +18,12 @@ export type ConfigPaths = {
   readonly shared: readonly string[];
   /** `.toolplane/settings.local.json` of every directory. */
   readonly local: readonly string[];
+  /** The settings files of the `claude` CLI: of the user, and of every directory. */
+  readonly claude: {
+    readonly user: string;
+    readonly shared: readonly string[];
+    readonly local: readonly string[];
+  };
   readonly managedServers: readonly string[];
   readonly managedSettings: readonly string[];
 };
@@ -25,7 +31,8 @@ export type ConfigPaths = {
 /** The paths for the working directory. */
 export function findConfigPaths(context: ConfigContext): ConfigPaths {
   const root = repositoryRoot(context.cwd, existsSync);
-  return configPathsFor(context, { ...(root !== undefined && { root }), realHome: realPath(context.home) });
+  const realHomes = [context.home, context.claudeHome].map(realPath);
+  return configPathsFor(context, { ...(root !== undefined && { root }), realHomes });
 }
 
 /** The nearest directory, upwards, with a `.git` directory or, for work trees and submodules, a `.git` file. */
@@ -36,23 +43,32 @@ export function repositoryRoot(cwd: string, exists: (path: string) => boolean): 
 
 /** Without a repository only the working directory is searched: directories above it may belong to other users. */
 export function configPathsFor(
-  context: Pick<ConfigContext, 'cwd' | 'home' | 'managed'>,
-  known: { readonly root?: string; readonly realHome: string },
+  context: Pick<ConfigContext, 'cwd' | 'home' | 'claudeHome' | 'managed'>,
+  known: { readonly root?: string; readonly realHomes: readonly string[] },
 ): ConfigPaths {
-  const { cwd, home, managed } = context;
-  const { root, realHome } = known;
+  const { cwd, home, claudeHome, managed } = context;
+  const { root, realHomes } = known;
   const all = upwards(cwd);
   const directories = (root === undefined ? [cwd] : all.slice(0, all.indexOf(root) + 1)).reverse();
-  // In the user's home, `.toolplane` is the user's directory and not a project's.
-  const own = [resolve(home), realHome];
-  const folders = directories.map((it) => join(it, '.toolplane')).filter((it) => !own.includes(it));
+  // In the user's home, `.toolplane` and `.claude` are the user's directories and not a project's.
+  const own = [resolve(home), resolve(claudeHome), ...realHomes];
+  const inEach = (name: string, file: string) =>
+    directories
+      .map((it) => join(it, name))
+      .filter((it) => !own.includes(it))
+      .map((it) => join(it, file));
   return {
     ...(root !== undefined && { root }),
     within: root ?? cwd,
     user: join(home, 'settings.json'),
     project: directories.map((it) => join(it, '.mcp.json')),
-    shared: folders.map((it) => join(it, 'settings.json')),
-    local: folders.map((it) => join(it, 'settings.local.json')),
+    shared: inEach('.toolplane', 'settings.json'),
+    local: inEach('.toolplane', 'settings.local.json'),
+    claude: {
+      user: join(claudeHome, 'settings.json'),
+      shared: inEach('.claude', 'settings.json'),
+      local: inEach('.claude', 'settings.local.json'),
+    },
     managedServers: managed.map((it) => join(it, 'managed-mcp.json')),
     managedSettings: managed.map((it) => join(it, 'managed-settings.json')),
   };

@@ -9,6 +9,7 @@ import { readFlags } from './read-flags.ts';
 import { documentFaults, readServers } from './read-servers.ts';
 import {
   type ConfigFlags,
+  compareSettings,
   type FoundSources,
   fileState,
   type SettingsSource,
@@ -84,17 +85,29 @@ type ConfigFile = {
   readonly path: string;
   readonly label: string;
   readonly holds: 'servers' | 'settings' | 'both';
+  readonly format?: 'claude';
   readonly within?: string;
 };
 
 /** The files at well-known paths, lowest precedence first. */
 function configFiles(context: ConfigContext, paths: ConfigPaths): ConfigFile[] {
-  const { within, user, project, shared, local, managedServers, managedSettings } = paths;
+  const { within, user, project, shared, local, claude, managedServers, managedSettings } = paths;
   const inProject = (scope: 'project' | 'local', holds: ConfigFile['holds']) => (path: string) =>
     ({ scope, path, label: projectLabel(path, context), holds, within }) as const;
   const managed = (holds: ConfigFile['holds']) => (path: string) =>
     ({ scope: 'managed', path, label: homeLabel(path, context), holds }) as const;
+  const ofClaude = (file: ConfigFile) => ({ ...file, format: 'claude' }) as const;
   return [
+    ...[
+      {
+        scope: 'user',
+        path: claude.user,
+        label: homeLabel(claude.user, context),
+        holds: 'settings',
+      } as const,
+      ...claude.shared.map(inProject('project', 'settings')),
+      ...claude.local.map(inProject('local', 'settings')),
+    ].map(ofClaude),
     { scope: 'user', path: user, label: homeLabel(user, context), holds: 'both' },
     ...project.map(inProject('project', 'servers')),
     ...shared.map(inProject('project', 'settings')),
@@ -109,11 +122,11 @@ function isExcluded({ scope }: ConfigFile, { scopes }: ConfigFlags): boolean {
   return scope !== 'managed' && scopes !== undefined && !scopes.includes(scope);
 }
 
-function readFile({ path, holds, within }: ConfigFile): Document {
+function readFile({ path, holds, format, within }: ConfigFile): Document {
   return readDocument(path, {
     ...(within !== undefined && { within }),
-    // Other programs share `.mcp.json`, so a version in it is not Toolplane's.
-    ...(holds !== 'servers' && { version: FILE_VERSION }),
+    // Other programs share `.mcp.json` and `.claude`, so a version in them is not Toolplane's.
+    ...(holds !== 'servers' && format === undefined && { version: FILE_VERSION }),
   });
 }
 
@@ -126,7 +139,8 @@ function serversOf({ scope, label, path, holds }: ConfigFile, document: Document
 /** Of managed settings the first has the highest precedence: the system's own over those of a variable or a flag. */
 function lowestFirst(settings: readonly SettingsSource[]): SettingsSource[] {
   const managed = settings.filter(({ scope }) => scope === 'managed');
-  return [...inScopeOrder(settings.filter(({ scope }) => scope !== 'managed')), ...managed.reverse()];
+  const others = settings.filter(({ scope }) => scope !== 'managed');
+  return [...others.toSorted(compareSettings), ...managed.reverse()];
 }
 
 /** Sorts by scope, lowest precedence first, and keeps the order within a scope. */

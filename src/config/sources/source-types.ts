@@ -1,25 +1,40 @@
 import type { SdkServerEntry } from '../../mcp/connection/connect-context.ts';
 import type { Document } from '../files/read-document.ts';
-import type { ConfigDiagnostic, Position, Scope, Source } from '../model.ts';
+import { type ConfigDiagnostic, type Position, SCOPES, type Scope, type Source } from '../model.ts';
+import { claudeSettings } from './claude-settings.ts';
 
 /** A settings file or flag that could be read. */
 export type SettingsSource = {
   readonly scope: Extract<Scope, 'user' | 'project' | 'local' | 'program' | 'managed'>;
   readonly label: string;
   readonly path?: string;
+  /** A file of the `claude` CLI; `value` has only the keys that Toolplane uses. Toolplane never writes to such files. */
+  readonly format?: 'claude';
+  /** The keys of such a file that Toolplane does not use. */
+  readonly unused?: readonly string[];
   readonly value: Readonly<Record<string, unknown>>;
   locate(path: readonly (string | number)[]): Position | undefined;
 };
 
 /** The settings in a document; none if it is missing or unusable. */
 export function settingsSources(
-  { scope, label, path }: Pick<SettingsSource, 'scope' | 'label' | 'path'>,
+  { scope, label, path, format }: Pick<SettingsSource, 'scope' | 'label' | 'path' | 'format'>,
   document: Document | undefined,
 ): SettingsSource[] {
   if (document?.state !== 'read') return [];
   const { value, locate } = document;
-  return [{ scope, label, ...(path !== undefined && { path }), value, locate }];
+  const source = { scope, label, ...(path !== undefined && { path }), locate };
+  return [format === 'claude' ? { ...source, format, ...claudeSettings(value) } : { ...source, value }];
 }
+
+/** Compares the precedence of settings other than managed ones: files of the `claude` CLI come before all others. */
+export function compareSettings(one: SettingsRank, other: SettingsRank): number {
+  const rank = ({ scope, format }: SettingsRank) =>
+    SCOPES.indexOf(scope) - (format === 'claude' ? SCOPES.length : 0);
+  return rank(one) - rank(other);
+}
+
+type SettingsRank = Pick<SettingsSource, 'scope' | 'format'>;
 
 /** A remote catalogue of servers that settings name. */
 export type ConnectorSetting = {

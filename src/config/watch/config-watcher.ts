@@ -7,8 +7,8 @@ import {
 } from '../configuration.ts';
 import { fatalDiagnostics } from '../explain/startup-messages.ts';
 import { formatDiagnostic } from '../files/diagnostics.ts';
-import { type ConfigDiagnostic, SCOPES, type Source } from '../model.ts';
-import type { FileState, SettingsSource } from '../sources/source-types.ts';
+import type { ConfigDiagnostic, Source } from '../model.ts';
+import { compareSettings, type FileState, type SettingsSource } from '../sources/source-types.ts';
 import { FileWatcher } from './file-watcher.ts';
 
 /** Called when the configuration changes. */
@@ -190,7 +190,5 @@ function inOrder(settings: readonly SettingsSource[], paths: readonly string[]):
     const place = path === undefined ? paths.length : paths.indexOf(path);
     return scope === 'managed' ? -place : place;
   };
-  return settings.toSorted(
-    (a, b) => SCOPES.indexOf(a.scope) - SCOPES.indexOf(b.scope) || placeOf(a) - placeOf(b),
-  );
+  return settings.toSorted((a, b) => compareSettings(a, b) || placeOf(a) - placeOf(b));
 }

@@ -234,12 +234,12 @@ test('warns about unknown keys with a suggestion; keys of other programs are onl
     cleanupPeriodDays: 1,
     constructor: 1,
   };
-  const { faults, notes } = mergeSettings([settingsOf('user', value)], saying('new'));
+  const { faults, unused } = mergeSettings([settingsOf('user', value)], saying('new'));
   expect(faults.map(({ key, message }) => `${key} ${message}`)).toEqual([
     'modl is not used; did you mean "model"?',
     'constructor is not used',
   ]);
-  expect(notes).toEqual([
+  expect(unused.map(({ text }) => text)).toEqual([
     'user.json: "enabledMcpjsonServers" is not used',
     'user.json: "statusLine" is not used',
     'user.json: "cleanupPeriodDays" is not used',

@@ -24,10 +24,10 @@ describe('config paths', () => {
     expect(repositoryRoot(cwd, (path) => there.includes(path))).toBe(root);
   });
 
-  const WORLD = { home: '/h/.toolplane', managed: ['/etc/toolplane', '/more'] };
+  const WORLD = { home: '/h/.toolplane', claudeHome: '/h/.claude', managed: ['/etc/toolplane', '/more'] };
 
   test('C17: searches every directory up to the root of the repository, farthest first', () => {
-    const places = configPathsFor({ ...WORLD, cwd: '/r/a/b' }, { root: '/r', realHome: '/h/.toolplane' });
+    const places = configPathsFor({ ...WORLD, cwd: '/r/a/b' }, { root: '/r', realHomes: [] });
     expect(places).toEqual({
       root: '/r',
       within: '/r',
@@ -35,13 +35,18 @@ describe('config paths', () => {
       project: ['/r/.mcp.json', '/r/a/.mcp.json', '/r/a/b/.mcp.json'],
       shared: ['/r', '/r/a', '/r/a/b'].map((it) => `${it}/.toolplane/settings.json`),
       local: ['/r', '/r/a', '/r/a/b'].map((it) => `${it}/.toolplane/settings.local.json`),
+      claude: {
+        user: '/h/.claude/settings.json',
+        shared: ['/r', '/r/a', '/r/a/b'].map((it) => `${it}/.claude/settings.json`),
+        local: ['/r', '/r/a', '/r/a/b'].map((it) => `${it}/.claude/settings.local.json`),
+      },
       managedServers: ['/etc/toolplane/managed-mcp.json', '/more/managed-mcp.json'],
       managedSettings: ['/etc/toolplane/managed-settings.json', '/more/managed-settings.json'],
     });
   });
 
   test('without a repository only the working directory is searched', () => {
-    expect(configPathsFor({ ...WORLD, cwd: '/a/b' }, { realHome: '/h/.toolplane' })).toMatchObject({
+    expect(configPathsFor({ ...WORLD, cwd: '/a/b' }, { realHomes: [] })).toMatchObject({
       within: '/a/b',
       project: ['/a/b/.mcp.json'],
       local: ['/a/b/.toolplane/settings.local.json'],
@@ -52,10 +57,18 @@ describe('config paths', () => {
     ['/h/.toolplane', '/h/.toolplane'],
     ['/link/.toolplane', '/h/.toolplane'],
   ])('the user’s folder %s is not a project’s', (home, realHome) => {
-    const places = configPathsFor({ ...WORLD, home, cwd: '/h' }, { realHome });
+    const places = configPathsFor({ ...WORLD, home, cwd: '/h' }, { realHomes: [realHome] });
     expect(places.shared).toEqual([]);
     expect(places.local).toEqual([]);
     expect(places.project).toEqual(['/h/.mcp.json']);
+  });
+
+  test.each([
+    ['/h/.claude', []],
+    ['/link/.claude', ['/h/.claude']],
+  ])('the user’s folder %s of the claude CLI is not a project’s', (claudeHome, realHomes) => {
+    const { claude } = configPathsFor({ ...WORLD, claudeHome, cwd: '/h' }, { realHomes });
+    expect(claude).toEqual({ user: `${claudeHome}/settings.json`, shared: [], local: [] });
   });
 
   test('stops at a work tree, whose .git is a file', () => {

@@ -1,0 +1,64 @@
+import { isRecord } from '../../base/json-value.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Splits a settings file of the `claude` CLI into what Toolplane uses and the names of the other keys. Approval depends
+ * only on the part that is used, so a change of another key does not require approval again.
+ */
+export function claudeSettings(raw: Values): { readonly value: Values; readonly unused: readonly string[] } {
+  const used = Object.entries(raw).filter(([key, value]) => USED.has(key) && !isEmpty(value));
+  const unused = Object.keys(raw).filter((key) => !USED.has(key) && key !== '$schema');
+  const value = Object.fromEntries(used);
+  if (!isRecord(value.permissions)) return { value, unused };
+  const { known, others } = permissionMembers(value.permissions);
+  return { value: { ...value, permissions: known }, unused: [...unused, ...others] };
+}
+
+const USED: ReadonlySet<string> = new Set([
+  'permissions',
+  'hooks',
+  'disableAllHooks',
+  'env',
+  'model',
+  'sandbox',
+]);
+
+const PERMISSIONS: ReadonlySet<string> = new Set([
+  'allow',
+  'ask',
+  'deny',
+  'defaultMode',
+  'additionalDirectories',
+  'disableBypassPermissionsMode',
+]);
+
+function permissionMembers(permissions: Values): { readonly known: Values; readonly others: string[] } {
+  const { defaultMode, ...rest } = permissions;
+  // Skipping permissions requires a flag of the program, which a file cannot replace.
+  const isBypass = defaultMode === 'bypassPermissions';
+  const pairs = Object.entries(isBypass ? rest : permissions).filter(
+    ([member, value]) => PERMISSIONS.has(member) && !isEmpty(value),
+  );
+  const others = Object.keys(permissions).filter((member) => !PERMISSIONS.has(member));
+  return {
+    known: Object.fromEntries(pairs.map(([member, value]) => [member, translated(member, value)])),
+    others: [
+      ...(isBypass ? ['permissions.defaultMode "bypassPermissions"'] : []),
+      ...others.map((member) => `permissions.${member}`),
+    ],
+  };
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0;
+}
+
+/** The CLI calls mode `default` also `manual`, and the tool `Task` also `Agent`. */
+function translated(member: string, value: unknown): unknown {
+  if (member === 'defaultMode') return value === 'manual' ? 'default' : value;
+  if (!Array.isArray(value) || member === 'additionalDirectories') return value;
+  return value.map((rule: unknown) =>
+    typeof rule === 'string' ? rule.replace(/^\s*Agent(?=\s*(?:\(|$))/, 'Task') : rule,
+  );
+}
