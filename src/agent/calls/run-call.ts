@@ -83,10 +83,11 @@ async function runPostHooks(
 ): Promise<ToolOutcome> {
   const { hooks } = context.session;
   const fields = { ...context.agent.identity, ...hookFields(call), tool_use_id: call.id };
+  const duration_ms = Math.round(performance.now() - startedAt);
   const effect = outcome.isError
     ? await hooks.run(
         'PostToolUseFailure',
-        { ...fields, error: textOf(outcome), is_interrupt: signal.aborted },
+        { ...fields, error: textOf(outcome), is_interrupt: signal.aborted, duration_ms },
         signal,
         call.id,
       )
@@ -94,13 +95,19 @@ async function runPostHooks(
         'PostToolUse',
         {
           ...fields,
-          tool_response: outcome.content,
-          duration_ms: Math.round(performance.now() - startedAt),
+          tool_response: responseOf(call, outcome),
+          duration_ms,
         },
         signal,
         call.id,
       );
   return applyHookEffect(call, outcome, effect, context);
+}
+
+/** Built-in tools give hooks their data, servers the content without the members that only programs use. */
+function responseOf({ server }: PoolCall, { programResult, content }: ToolOutcome): unknown {
+  if (server !== undefined && isRecord(programResult)) return programResult.content;
+  return programResult ?? content;
 }
 
 /** The call has run, so a hook that denies it only adds its reason for the model. */

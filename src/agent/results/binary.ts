@@ -16,10 +16,18 @@ export async function saveBinary(
   const decoded = decodeBase64(data);
   const named = typeof declaredType === 'string' && declaredType !== '' ? declaredType : decoded?.mimeType;
   const claimed = (named ?? 'application/octet-stream').slice(0, 100);
-  const textPiece = (text: string): TextPiece => ({ kind: 'text', label, text });
+  const textPiece = (text: string, saved?: SavedFile): TextPiece => ({
+    kind: 'text',
+    label,
+    text,
+    ...(saved && { saved }),
+  });
   if (!decoded) {
     const saved = await saveBytes(Buffer.from(data), '.txt', source);
-    return textPiece(`Invalid base64 data (${claimed}, ${data.length} characters) ${describeSaved(saved)}`);
+    return textPiece(
+      `Invalid base64 data (${claimed}, ${data.length} characters) ${describeSaved(saved)}`,
+      saved,
+    );
   }
   const { bytes } = decoded;
   if (bytes.length === 0) return textPiece(`Binary content (${claimed}, 0 bytes): empty`);
@@ -37,10 +45,12 @@ export async function saveBinary(
   }
   const content = `Binary content (${type}, ${bytes.length} bytes) ${describeSaved(saved)}`;
   if (seen.kind === 'too-large')
-    return textPiece(`${content}. Not shown because it is too large: ${seen.why}`);
-  if (seen.kind === 'truncated') return textPiece(`${content}. Not shown because the image is truncated`);
+    return textPiece(`${content}. Not shown because it is too large: ${seen.why}`, saved);
+  if (seen.kind === 'truncated')
+    return textPiece(`${content}. Not shown because the image is truncated`, saved);
   return textPiece(
     isImageType(claimed) ? `${content}. Not shown because the data is not ${claimed}` : content,
+    saved,
   );
 }
 

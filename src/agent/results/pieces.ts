@@ -8,6 +8,8 @@ export type TextPiece = {
   /** Added before the text: what it is and which server it comes from. */
   readonly label?: string;
   readonly text: string;
+  /** The file with the data that the text describes. */
+  readonly saved?: SavedFile;
 };
 
 export type ImagePiece = {

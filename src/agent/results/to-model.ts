@@ -1,8 +1,9 @@
 import { isRecord } from '../../base/json-value.ts';
 import { truncate } from '../../base/text/display-text.ts';
+import type { ReadMcpResourceOutput } from '../../protocol/tools/remote-tools.ts';
 import { saveBinary } from './binary.ts';
 import { fitPieces } from './fit-pieces.ts';
-import { insteadOfImage, isBlank, type ModelContent, type Piece, textOf } from './pieces.ts';
+import { besideImage, insteadOfImage, isBlank, type ModelContent, type Piece, textOf } from './pieces.ts';
 import type { ResultSource } from './result-files.ts';
 import { jsonText, parseResult } from './tool-result.ts';
 
@@ -24,15 +25,37 @@ export async function toModel(
   return structure && pieces.length === 1 ? bare(content) : content;
 }
 
-/** Converts a result of `resources/read` into model content within the limit. */
+/** Converts a result of `resources/read` into model content within the limit, and into the data for programs. */
 export async function contentsToModel(
   contents: unknown,
   source: ResultSource,
   signal?: AbortSignal,
-): Promise<ModelContent> {
+): Promise<ModelContent & { programResult: ReadMcpResourceOutput }> {
   const given: unknown[] = Array.isArray(contents) ? contents : contents == null ? [] : [contents];
-  const pieces = await piecesOf(given, (it) => resourcePieces(it, source), signal);
-  return contentOf(pieces, source, { isError: false });
+  const read: ReadMcpResourceOutput['contents'] = [];
+  const convert = async (it: unknown) => {
+    const pieces = await resourcePieces(it, source);
+    if (isRecord(it)) read.push(describeContents(it, pieces));
+    return pieces;
+  };
+  const pieces = await piecesOf(given, convert, signal);
+  const content = await contentOf(pieces, source, { isError: false });
+  return { ...content, programResult: { contents: read } };
+}
+
+/** Data that is not text is described by the text for the model and the path of its file. */
+function describeContents(
+  { uri, mimeType, text }: Record<string, unknown>,
+  pieces: readonly Piece[],
+): ReadMcpResourceOutput['contents'][number] {
+  const saved = pieces.find((piece) => piece.saved && 'path' in piece.saved)?.saved;
+  const shown = pieces.map((it) => (it.kind === 'image' ? besideImage(it) : textOf(it)));
+  return {
+    uri: String(uri),
+    ...(typeof mimeType === 'string' && { mimeType }),
+    ...(saved && 'path' in saved && { blobSavedTo: saved.path }),
+    text: typeof text === 'string' ? text : shown.filter((it) => it !== undefined).join('\n'),
+  };
 }
 
 /** Converts a call that failed without a result, such as a JSON-RPC error, into model content. */

@@ -76,7 +76,7 @@ export async function runAgent(
         tool_name: name,
         tool_input: input,
         tool_use_id: id,
-        tool_response: outcomes[at],
+        tool_response: outcomes[at]?.content,
       }));
       const fields = { ...agent.identity, tool_calls };
       const { additionalContext, stop } = await session.hooks.run('PostToolBatch', fields as never, signal);

@@ -1,21 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { within } from '../../base/async/timers.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { ConnectContext } from '../../mcp/connection/connect-context.ts';
 import { Features } from '../../mcp/features/features.ts';
 import { Servers } from '../../mcp/servers/servers.ts';
 import { type Disclosure, describeDeferred } from '../../pool/disclosure.ts';
 import { ToolIndex } from '../../pool/search/tool-index.ts';
+import type { Usage } from '../../protocol/agent-message.ts';
+import type { AgentOutput } from '../../protocol/tools/task-tools.ts';
 import type { Delegation } from '../builtins/built-in.ts';
 import type { Agent, Denial, SessionContext } from '../calls/call-context.ts';
 import type { PoolCall } from '../calls/pool-call.ts';
 import { ToolDisclosure } from '../calls/tool-disclosure.ts';
-import type { LoopEvent } from '../loop/loop.ts';
+import { type LoopEvent, NO_USAGE } from '../loop/loop.ts';
 import { failedOutcome, type ToolOutcome } from '../loop/run-calls.ts';
 import { textOf } from '../models/message-collector.ts';
 import type { ModelMessage } from '../models/model.ts';
 import type { AgentDefinition } from '../session/agent-definition.ts';
 import { connectedServers, isInherited, poolSource, serversFor } from './agent-tools.ts';
 import { runAgent, stopHook } from './run-agent.ts';
+import { completeUsage } from './turn-report.ts';
 
 /** The dependencies of a sub-agent that its delegating agent provides. */
 export type SubAgentDeps = {
@@ -63,6 +67,7 @@ export async function runSubAgent(
     ...unconnectedServers(ownServers),
     ...(additionalContext === undefined ? [] : [additionalContext]),
   ];
+  const work = new SubAgentWork();
   const messages: ModelMessage[] = [{ role: 'user', content: texts.map((text) => ({ type: 'text', text })) }];
   let lastReply = '';
   using ownFeatures = new Features(ownServers, { onWarning });
@@ -103,6 +108,7 @@ export async function runSubAgent(
     session,
     (event) => {
       if (event.kind === 'replied') lastReply = textOf(event.message.content) || lastReply;
+      work.observe(event);
       deps.report(event, call.id);
     },
     { signal, interrupt: () => deps.interrupt() },
@@ -111,8 +117,76 @@ export async function runSubAgent(
   if (end.reason === 'failed') return failedOutcome(`The sub-agent failed: ${end.fault}`);
   const note = end.reason === 'max-turns' ? `\n(The sub-agent was stopped after ${end.turns} turns.)` : '';
   const content = `${lastReply || '(The sub-agent returned no text.)'}${note}`;
-  return { content, isError: end.reason === 'interrupted' };
+  if (end.reason === 'interrupted') return { content, isError: true };
+  const programResult: AgentOutput = {
+    status: 'completed',
+    agentId: identity.agent_id,
+    agentType: type,
+    prompt,
+    content: [{ type: 'text', text: content }],
+    resolvedModel: agent.modelName(),
+    ...work.summary(),
+  };
+  return { content, isError: false, programResult };
 }
+
+/** Counts what a sub-agent does, for the program. */
+class SubAgentWork {
+  readonly #startedAt = performance.now();
+  readonly #tools: string[] = [];
+  readonly #stats = {
+    readCount: 0,
+    searchCount: 0,
+    bashCount: 0,
+    editFileCount: 0,
+    linesAdded: 0,
+    linesRemoved: 0,
+    otherToolCount: 0,
+  };
+  #usage: Usage = NO_USAGE;
+
+  observe(event: LoopEvent): void {
+    if (event.kind === 'replied') this.#usage = event.message.usage;
+    if (event.kind !== 'call-finished') return;
+    const { name } = event.call;
+    this.#tools.push(name);
+    this.#stats[Object.hasOwn(COUNTED, name) ? (COUNTED[name] as Counted) : 'otherToolCount'] += 1;
+    const { programResult } = event.outcome;
+    if (!isRecord(programResult) || !Array.isArray(programResult.structuredPatch)) return;
+    for (const { lines } of programResult.structuredPatch as { lines: string[] }[]) {
+      this.#stats.linesAdded += lines.filter((line) => line.startsWith('+')).length;
+      this.#stats.linesRemoved += lines.filter((line) => line.startsWith('-')).length;
+    }
+  }
+
+  /** The usage is that of the last reply, which contains the whole conversation. */
+  summary() {
+    const usage = completeUsage(this.#usage);
+    return {
+      totalToolUseCount: this.#tools.length,
+      totalDurationMs: Math.round(performance.now() - this.#startedAt),
+      totalTokens:
+        usage.input_tokens +
+        usage.cache_creation_input_tokens +
+        usage.cache_read_input_tokens +
+        usage.output_tokens,
+      usage,
+      toolsUsed: [...new Set(this.#tools)],
+      toolStats: this.#stats,
+    };
+  }
+}
+
+type Counted = 'readCount' | 'searchCount' | 'bashCount' | 'editFileCount';
+
+const COUNTED: Readonly<Record<string, Counted>> = {
+  Read: 'readCount',
+  Glob: 'searchCount',
+  Grep: 'searchCount',
+  Bash: 'bashCount',
+  Edit: 'editFileCount',
+  Write: 'editFileCount',
+};
 
 /** Its prompt, followed by the tools it can search for. */
 function withDeferred(prompt: string, { searchable }: Disclosure): string {

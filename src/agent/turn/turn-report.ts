@@ -268,7 +268,7 @@ const UNREPORTED_USAGE = {
   speed: 'standard',
 };
 
-function completeUsage(usage: Usage): Frame {
+export function completeUsage(usage: Usage): Frame & typeof UNREPORTED_USAGE {
   const reported = Object.entries(usage).filter(([, value]) => value !== null && value !== undefined);
   return { ...UNREPORTED_USAGE, ...Object.fromEntries(reported) };
 }

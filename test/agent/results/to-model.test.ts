@@ -227,6 +227,7 @@ describe('to model', () => {
     expect(await contentsToModel([], source)).toEqual({
       content: '(mcp__r__t completed with no output)',
       isError: false,
+      programResult: { contents: [] },
     });
   });
 

@@ -112,7 +112,9 @@ test('the hooks of one approved call run in order with their inputs', async () =
     duration_ms: expect.any(Number),
   });
   expect(of('PostToolBatch')).toMatchObject({
-    tool_calls: [{ tool_name: 'mcp__calc__add', tool_use_id: 't1', tool_response: { isError: false } }],
+    tool_calls: [
+      { tool_name: 'mcp__calc__add', tool_use_id: 't1', tool_response: [{ type: 'text', text: '3' }] },
+    ],
   });
   expect(of('Stop')).toEqual({
     ...base,

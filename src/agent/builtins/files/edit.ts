@@ -1,5 +1,6 @@
 import { literalFinder } from '../../../base/text/patterns.ts';
 import { absolutePath } from '../../../permissions/path.ts';
+import type { FileEditOutput } from '../../../protocol/tools/file-tools.ts';
 import { failedOutcome } from '../../loop/run-calls.ts';
 import { defineBuiltIn } from '../built-in.ts';
 import { staleness } from './file-memory.ts';
@@ -25,7 +26,7 @@ export const EDIT = defineBuiltIn({
     if (old_string === new_string)
       return failedOutcome('old_string and new_string are identical: change one of them');
     const path = absolutePath(file_path, workspace);
-    const { readReal, digestOf, replaceFile } = await import('./real-file.ts');
+    const { readReal, describeChange, digestOf, replaceFile } = await import('./real-file.ts');
     const old = await readReal(path, signal);
     if (old.kind === 'refused') return failedOutcome(old.fault);
     if (old.kind === 'missing') return failedOutcome(`${path} does not exist: create it with Write`);
@@ -50,7 +51,13 @@ export const EDIT = defineBuiltIn({
     if (failed) return failedOutcome(failed.fault);
     files.remember(path, digestOf(bytes));
     const times = replaced.times === 1 ? 'one place' : `${replaced.times} places`;
-    return { content: `Updated ${path} in ${times}`, isError: false };
+    const programResult: FileEditOutput = {
+      ...describeChange(path, text, replaced.text),
+      oldString: old_string,
+      newString: new_string,
+      replaceAll: replace_all,
+    };
+    return { content: `Updated ${path} in ${times}`, isError: false, programResult };
   },
 });
 

@@ -1,7 +1,8 @@
 import { sliceText } from '../../../base/text/display-text.ts';
 import { absolutePath } from '../../../permissions/path.ts';
+import type { FileReadOutput } from '../../../protocol/tools/file-tools.ts';
 import { failedOutcome, type ToolOutcome } from '../../loop/run-calls.ts';
-import { checkImage, type ImageType } from '../../results/images.ts';
+import { checkImage, type ImageType, imageSize } from '../../results/images.ts';
 import { defineBuiltIn } from '../built-in.ts';
 
 export const READ = defineBuiltIn({
@@ -50,11 +51,26 @@ function outcomeOf(path: string, bytes: Buffer, part: LinePart): ToolOutcome {
 
 function imageOutcome(bytes: Buffer, type: ImageType): ToolOutcome {
   const source = { type: 'base64', media_type: type, data: bytes.toString('base64') };
-  return { content: [{ type: 'image', source }], isError: false };
+  const size = imageSize(bytes, type);
+  const dimensions = size && {
+    originalWidth: size.width,
+    originalHeight: size.height,
+    displayWidth: size.width,
+    displayHeight: size.height,
+  };
+  const programResult: FileReadOutput = {
+    type: 'image',
+    file: { base64: source.data, type, originalSize: bytes.length, ...(dimensions && { dimensions }) },
+  };
+  return { content: [{ type: 'image', source }], isError: false, programResult };
 }
 
 function textOutcome(path: string, bytes: Buffer, part: LinePart): ToolOutcome {
-  if (bytes.length === 0) return { content: `${path} is empty (0 bytes)`, isError: false };
+  const file = { filePath: path, content: '', numLines: 1, startLine: 1, totalLines: 1 };
+  if (bytes.length === 0) {
+    const programResult: FileReadOutput = { type: 'text', file };
+    return { content: `${path} is empty (0 bytes)`, isError: false, programResult };
+  }
   if (bytes.subarray(0, 8192).includes(0)) {
     return failedOutcome(`${path} is a binary file: use Bash with a program that supports its format`);
   }
@@ -68,7 +84,10 @@ function textOutcome(path: string, bytes: Buffer, part: LinePart): ToolOutcome {
       `Line ${offset} of ${path} has ${numbered.characters} characters: column ${column} is beyond its end`,
     );
   }
-  return { content: numbered.text, isError: false };
+  const { text, lines, totalLines } = numbered;
+  const shown = { content: lines.join('\n').toWellFormed(), numLines: lines.length, startLine: part.offset };
+  const programResult: FileReadOutput = { type: 'text', file: { ...file, ...shown, totalLines } };
+  return { content: text, isError: false, programResult };
 }
 
 const MAX_LINES = 2000;
@@ -87,7 +106,13 @@ type LinePart = {
 };
 
 type NumberedLines =
-  | { readonly kind: 'lines'; readonly text: string }
+  | {
+      readonly kind: 'lines';
+      readonly text: string;
+      /** The shown part of each line, without numbers and notes; a line end at the end of the file begins a last, empty line. */
+      readonly lines: readonly string[];
+      readonly totalLines: number;
+    }
   | { readonly kind: 'beyond'; readonly lines: number }
   | { readonly kind: 'beyond-line'; readonly characters: number };
 
@@ -95,36 +120,41 @@ type NumberedLines =
 export function numberLines(text: string, part: LinePart): NumberedLines {
   const { offset, limit = MAX_LINES, column = 1 } = part;
   const lines = text.replace(/^\uFEFF/, '').split('\n');
+  const totalLines = lines.length;
   if (lines.at(-1) === '') lines.pop();
   if (offset > lines.length) return { kind: 'beyond', lines: lines.length };
   const first = ended(lines[offset - 1] as string);
   if (column > 1 && column > first.length) return { kind: 'beyond-line', characters: first.length };
   const shown: string[] = [];
+  const parts: string[] = [];
   let characters = 0;
   for (const line of lines.slice(offset - 1, offset - 1 + limit)) {
     const number = offset + shown.length;
-    const numbered = `${String(number).padStart(6)}\t${cut(ended(line), number, shown.length === 0 ? column : 1)}`;
+    const { part: content, note } = cut(ended(line), number, shown.length === 0 ? column : 1);
+    const numbered = `${String(number).padStart(6)}\t${content}${note}`;
     characters += numbered.length + 1;
     if (characters > MAX_CHARACTERS) break;
     shown.push(numbered);
+    parts.push(content);
   }
   const next = offset + shown.length;
   if (next <= lines.length) {
     shown.push(`[Lines ${next} to ${lines.length} omitted: use Read with offset ${next} for more.]`);
   }
-  return { kind: 'lines', text: shown.join('\n').toWellFormed() };
+  if (next > lines.length && totalLines > lines.length && parts.length < limit) parts.push('');
+  return { kind: 'lines', text: shown.join('\n').toWellFormed(), lines: parts, totalLines };
 }
 
 function ended(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-function cut(line: string, number: number, column: number): string {
+function cut(line: string, number: number, column: number): { part: string; note: string } {
   const maxLength = column > 1 ? MAX_PART_LENGTH : MAX_LINE_LENGTH;
   const start = column - 1;
-  if (line.length - start <= maxLength) return line.slice(start);
+  if (line.length - start <= maxLength) return { part: line.slice(start), note: '' };
   const part = sliceText(line.slice(start), maxLength);
   const next = start + part.length;
   const more = `${line.length - next} more characters of this line omitted`;
-  return `${part} [${more}: use Read with offset ${number} and column ${next + 1}]`;
+  return { part, note: ` [${more}: use Read with offset ${number} and column ${next + 1}]` };
 }

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { type DiffHunk, diffLines } from '../../../base/text/line-diff.ts';
 import { nearest } from '../../../base/text/nearest.ts';
 import type { BuiltInContext } from '../built-in.ts';
 
@@ -91,6 +92,21 @@ async function writeDraft(draft: string, bytes: Buffer, mode: number | undefined
   await file.writeFile(bytes);
   await file.sync();
 }
+
+/** A change of a file as programs and hooks get it, with line feeds as line ends. `before` is null for a new file. */
+export function describeChange(path: string, before: string | null, after: string): FileChange {
+  const originalFile = before?.replaceAll('\r\n', '\n') ?? null;
+  const structuredPatch =
+    originalFile === null ? [] : diffLines(originalFile, after.replaceAll('\r\n', '\n'));
+  return { filePath: path, originalFile, structuredPatch, userModified: false };
+}
+
+type FileChange = {
+  filePath: string;
+  originalFile: string | null;
+  structuredPatch: DiffHunk[];
+  userModified: boolean;
+};
 
 /** The message for a missing file, with a suggestion from the same directory. */
 export async function missingFault(

@@ -1,4 +1,5 @@
 import { absolutePath } from '../../../permissions/path.ts';
+import type { FileWriteOutput } from '../../../protocol/tools/file-tools.ts';
 import { failedOutcome } from '../../loop/run-calls.ts';
 import { defineBuiltIn } from '../built-in.ts';
 import { staleness } from './file-memory.ts';
@@ -21,7 +22,7 @@ export const WRITE = defineBuiltIn({
   pathMember: 'file_path',
   async run({ file_path, content }, { workspace, files }, signal) {
     const path = absolutePath(file_path, workspace);
-    const { readReal, digestOf, replaceFile } = await import('./real-file.ts');
+    const { readReal, describeChange, digestOf, replaceFile } = await import('./real-file.ts');
     const old = await readReal(path, signal);
     if (old.kind === 'refused') return failedOutcome(old.fault);
     const stale = old.kind === 'file' ? staleness(path, files.knows(path, old.digest)) : undefined;
@@ -30,6 +31,17 @@ export const WRITE = defineBuiltIn({
     const failed = await replaceFile(path, bytes, old.kind === 'file' ? { mode: old.mode } : {});
     if (failed) return failedOutcome(failed.fault);
     files.remember(path, digestOf(bytes));
-    return { content: `${old.kind === 'file' ? 'Updated' : 'Created'} ${path}`, isError: false };
+    // An empty file counts as new.
+    const before = old.kind === 'file' && old.bytes.length > 0 ? old.bytes.toString('utf8') : null;
+    const programResult: FileWriteOutput = {
+      type: before === null ? 'create' : 'update',
+      content,
+      ...describeChange(path, before, content),
+    };
+    return {
+      content: `${old.kind === 'file' ? 'Updated' : 'Created'} ${path}`,
+      isError: false,
+      programResult,
+    };
   },
 });

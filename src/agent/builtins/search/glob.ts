@@ -1,3 +1,4 @@
+import type { GlobOutput } from '../../../protocol/tools/file-tools.ts';
 import { failedOutcome } from '../../loop/run-calls.ts';
 import { defineBuiltIn } from '../built-in.ts';
 import { parseGlob } from './glob-pattern.ts';
@@ -20,6 +21,7 @@ export const GLOB = defineBuiltIn({
   },
   pathMember: 'path',
   async run({ pattern, path }, context, signal) {
+    const startedAt = performance.now();
     const { findFiles, searchRoot, shownPath } = await import('./find-files.ts');
     const root = await searchRoot(path, context.workspace);
     if (root.kind === 'refused') return failedOutcome(root.fault);
@@ -33,11 +35,19 @@ export const GLOB = defineBuiltIn({
     const glob = parseGlob(below);
     if (typeof glob === 'string') return failedOutcome(`Invalid pattern "${pattern}": ${glob}`);
     const found = await findFiles(root.path, glob, context, signal);
-    if (found.length === 0) return { content: `No file in ${root.path} matches ${pattern}`, isError: false };
-    const shown = found.slice(0, MAX_SHOWN).map((it) => shownPath(it, context.workspace));
-    const more = found.length - shown.length;
-    if (more > 0) shown.push(`[${more} older files omitted: use a narrower pattern or path]`);
-    return { content: shown.join('\n'), isError: false };
+    const filenames = found.slice(0, MAX_SHOWN).map((it) => shownPath(it, context.workspace));
+    const more = found.length - filenames.length;
+    const programResult: GlobOutput = {
+      filenames,
+      durationMs: Math.round(performance.now() - startedAt),
+      numFiles: filenames.length,
+      truncated: more > 0,
+      totalMatches: found.length,
+      countIsComplete: true,
+    };
+    const note = more > 0 ? [`[${more} older files omitted: use a narrower pattern or path]`] : [];
+    const content = [...filenames, ...note].join('\n') || `No file in ${root.path} matches ${pattern}`;
+    return { content, isError: false, programResult };
   },
 });
 

@@ -30,20 +30,21 @@ export function countLines(hits: readonly GrepHit[], shown: (path: string) => st
 }
 
 /** The first entries within both limits, and a note if entries were left out. */
-export function limitEntries(entries: readonly string[], maxEntries: number, maxCharacters: number): string {
+export function limitEntries(
+  entries: readonly string[],
+  maxEntries: number,
+  maxCharacters: number,
+): { readonly kept: readonly string[]; readonly note?: string } {
   const kept: string[] = [];
   let characters = 0;
   for (const entry of entries.slice(0, maxEntries)) {
     characters += entry.length + 1;
     if (characters > maxCharacters) break;
-    kept.push(entry);
+    kept.push(entry.toWellFormed());
   }
-  if (kept.length < entries.length) {
-    kept.push(
-      `[More results after these ${kept.length} lines: use a narrower search or a higher head_limit]`,
-    );
-  }
-  return kept.join('\n').toWellFormed();
+  if (kept.length === entries.length) return { kept };
+  const note = `[More results after these ${kept.length} lines: use a narrower search or a higher head_limit]`;
+  return { kept, note };
 }
 
 /** Shows a long line around its match with the column, so that `Read` can continue from there. */

@@ -1,4 +1,5 @@
 import { compilePattern } from '../../../base/text/patterns.ts';
+import type { GrepOutput } from '../../../protocol/tools/file-tools.ts';
 import { failedOutcome, type ToolOutcome } from '../../loop/run-calls.ts';
 import { defineBuiltIn } from '../built-in.ts';
 import type { GrepEnd } from './run-grep.ts';
@@ -107,13 +108,36 @@ export const GREP = defineBuiltIn({
       count: () => output.countLines(end.hits, shown),
       files_with_matches: async () => (await newestFirst(paths, signal)).map(shown),
     };
-    return outcomeOf(
-      end,
-      output.limitEntries(await entries[mode](), head, MAX_CHARACTERS),
-      files.paths.length,
-    );
+    const all = await entries[mode]();
+    const { kept, note } = output.limitEntries(all, head, MAX_CHARACTERS);
+    const found = [...kept, ...(note === undefined ? [] : [note])].join('\n');
+    const programResult = describeMatches(mode, kept, all.length, end);
+    return { ...outcomeOf(end, found, files.paths.length), programResult };
   },
 });
+
+/** The matches as programs and hooks get them; totals are known unless the search ended at its limit. */
+function describeMatches(
+  mode: NonNullable<GrepOutput['mode']>,
+  kept: readonly string[],
+  found: number,
+  { hits }: GrepEnd,
+): GrepOutput {
+  const limit = kept.length < found ? { appliedLimit: kept.length } : {};
+  switch (mode) {
+    case 'files_with_matches':
+      return { mode, filenames: [...kept], numFiles: kept.length, totalFiles: found, ...limit };
+    case 'content': {
+      const total = kept.length < found ? {} : { totalLines: found };
+      const content = kept.join('\n');
+      return { mode, numFiles: 0, filenames: [], content, numLines: kept.length, ...total, ...limit };
+    }
+    case 'count': {
+      const numMatches = hits.reduce((sum, { count }) => sum + count, 0);
+      return { mode, numFiles: hits.length, filenames: [], content: kept.join('\n'), numMatches, ...limit };
+    }
+  }
+}
 
 function outcomeOf(end: GrepEnd, found: string, searched: number): ToolOutcome {
   const lines = [found || (searched === 0 ? 'No file matches the path, the glob and the type' : 'No match')];

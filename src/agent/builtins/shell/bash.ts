@@ -1,3 +1,4 @@
+import type { BashOutput } from '../../../protocol/tools/file-tools.ts';
 import type { ToolOutcome } from '../../loop/run-calls.ts';
 import { defineBuiltIn } from '../built-in.ts';
 import type { ShellEnd } from './run-shell.ts';
@@ -33,7 +34,17 @@ export const BASH = defineBuiltIn({
       ...(end.leftRunning === undefined ? [] : [backgroundNote(end.leftRunning)]),
     ];
     const output = end.output.replace(/\n$/, '');
-    return { content: [...(output === '' ? [] : [output]), ...notes].join('\n') || '(no output)', isError };
+    const content = [...(output === '' ? [] : [output]), ...notes].join('\n') || '(no output)';
+    if (isError) return { content, isError };
+    // Both streams are in `stdout`, in the order they were written.
+    const programResult: BashOutput = {
+      stdout: output.replace(/\n+$/, ''),
+      stderr: '',
+      interrupted: false,
+      isImage: false,
+      noOutputExpected: false,
+    };
+    return { content, isError, programResult };
   },
 });
 

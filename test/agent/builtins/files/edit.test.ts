@@ -17,10 +17,10 @@ test('replaces one place, keeps the mode, and knows the file afterwards', async 
   const { cwd, world, now } = await worldThatRead('a b a\n');
   chmodSync(`${cwd}/f`, 0o754);
   const first = { file_path: 'f', old_string: 'b', new_string: "$& $1 $$ $` $'" };
-  expect(await call(EDIT, first, world)).toEqual(done(`Updated ${cwd}/f in one place`));
+  expect(await call(EDIT, first, world)).toMatchObject(done(`Updated ${cwd}/f in one place`));
   expect(now()).toBe("a $& $1 $$ $` $' a\n");
   const second = { file_path: 'f', old_string: 'a', new_string: '', replace_all: true };
-  expect(await call(EDIT, second, world)).toEqual(done(`Updated ${cwd}/f in 2 places`));
+  expect(await call(EDIT, second, world)).toMatchObject(done(`Updated ${cwd}/f in 2 places`));
   expect(now()).toBe(" $& $1 $$ $` $' \n");
   expect(statSync(`${cwd}/f`).mode & 0o777).toBe(0o754);
 });

@@ -39,7 +39,7 @@ test.each<[string, string, Record<string, unknown>, string]>([
   ['begins later lines at their beginning', 'abc\nabc', { column: 3 }, '     1\tc\n     2\tabc'],
 ])('%s', async (_, text, part, expected) => {
   const cwd = directoryWith({ f: text });
-  expect(await call(READ, { file_path: 'f', ...part }, worldIn(cwd))).toEqual(done(expected));
+  expect(await call(READ, { file_path: 'f', ...part }, worldIn(cwd))).toMatchObject(done(expected));
 });
 
 test('gives 2000 lines when no limit is given', async () => {
@@ -85,13 +85,22 @@ test.each<[string, Buffer, string]>([
   expect(await call(READ, { file_path: 'picture.dat' }, worldIn(cwd))).toEqual({
     content: [{ type: 'image', source }],
     isError: false,
+    programResult: {
+      type: 'image',
+      file: {
+        base64: source.data,
+        type,
+        originalSize: data.length,
+        dimensions: expect.objectContaining({ originalWidth: expect.any(Number) }),
+      },
+    },
   });
 });
 
 test('an empty file is told as such, and is known afterwards', async () => {
   const cwd = directoryWith({ f: '' });
   const world = worldIn(cwd);
-  expect(await call(READ, { file_path: 'f' }, world)).toEqual(done(`${cwd}/f is empty (0 bytes)`));
+  expect(await call(READ, { file_path: 'f' }, world)).toMatchObject(done(`${cwd}/f is empty (0 bytes)`));
   expect(world.files.knows(`${cwd}/f`, digestOf(Buffer.alloc(0)))).toBe('current');
 });
 

@@ -17,7 +17,7 @@ import { call, directoryWith, done, failed, put, worldIn } from '../built-in-wor
 test('creates a file and the directories above it, and leaves no draft behind', async () => {
   const cwd = directoryWith();
   const outcome = await call(WRITE, { file_path: 'a/b/c.txt', content: 'grüße\n' }, worldIn(cwd));
-  expect(outcome).toEqual(done(`Created ${cwd}/a/b/c.txt`));
+  expect(outcome).toMatchObject(done(`Created ${cwd}/a/b/c.txt`));
   expect(readFileSync(`${cwd}/a/b/c.txt`, 'utf8')).toBe('grüße\n');
   expect(readdirSync(`${cwd}/a/b`)).toEqual(['c.txt']);
 });
@@ -29,7 +29,9 @@ test('replaces a file that was read as a whole, keeps its mode, and may write it
   await call(READ, { file_path: 'run.sh' }, world);
   const reader = openSync(`${cwd}/run.sh`, 'r');
   for (const content of ['new', 'newer']) {
-    expect(await call(WRITE, { file_path: 'run.sh', content }, world)).toEqual(done(`Updated ${cwd}/run.sh`));
+    expect(await call(WRITE, { file_path: 'run.sh', content }, world)).toMatchObject(
+      done(`Updated ${cwd}/run.sh`),
+    );
     expect(readFileSync(`${cwd}/run.sh`, 'utf8')).toBe(content);
   }
   expect(statSync(`${cwd}/run.sh`).mode & 0o777).toBe(0o777);
@@ -63,7 +65,9 @@ test('a file that was only touched since is replaced', async () => {
   const world = worldIn(cwd);
   await call(READ, { file_path: 'f' }, world);
   utimesSync(`${cwd}/f`, 1, 1);
-  expect(await call(WRITE, { file_path: 'f', content: 'new' }, world)).toEqual(done(`Updated ${cwd}/f`));
+  expect(await call(WRITE, { file_path: 'f', content: 'new' }, world)).toMatchObject(
+    done(`Updated ${cwd}/f`),
+  );
 });
 
 test.each<[string, string, string]>([

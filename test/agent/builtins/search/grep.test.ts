@@ -64,7 +64,7 @@ test.each<[string, Record<string, unknown>, string]>([
     'a.ts:1\n[More results after these 1 lines: use a narrower search or a higher head_limit]',
   ],
 ])('gives %s', async (_, input, expected) => {
-  expect(await call(GREP, { pattern: 'two', ...input }, worldIn(searched()))).toEqual(done(expected));
+  expect(await call(GREP, { pattern: 'two', ...input }, worldIn(searched()))).toMatchObject(done(expected));
 });
 
 test.each<[string, Record<string, unknown>, string]>([
@@ -96,7 +96,9 @@ test('what may not be read is not searched, nor by way of a link', async () => {
   const cwd = directoryWith({ '.env': 'KEY=1', 'secret/f': 'KEY=2', open: 'KEY=3' });
   symlinkSync('.env', `${cwd}/innocent`);
   const world = worldIn(cwd, { isReadable: (path) => !/\/(secret|\.env)$/.test(path) });
-  expect(await call(GREP, { pattern: 'KEY', output_mode: 'content' }, world)).toEqual(done('open:1:KEY=3'));
+  expect(await call(GREP, { pattern: 'KEY', output_mode: 'content' }, world)).toMatchObject(
+    done('open:1:KEY=3'),
+  );
 });
 
 test('long lines and long answers are cut', async () => {
@@ -107,4 +109,15 @@ test('long lines and long answers are cut', async () => {
   expect(lines.at(-1)).toBe(
     '[More results after these 57 lines: use a narrower search or a higher head_limit]',
   );
+});
+
+test.each([
+  ['content', { content: 'f0:1:x', numFiles: 0, filenames: [], numLines: 1 }],
+  ['count', { content: 'f0:1', numFiles: 2, filenames: [], numMatches: 2 }],
+  ['files_with_matches', { filenames: ['f0'], numFiles: 1, totalFiles: 3 }],
+])('the data of a limited search for %s', async (mode, expected) => {
+  const cwd = directoryWith({ f0: 'x', f1: 'x', f2: 'x' });
+  for (const [at, name] of ['f0', 'f1', 'f2'].entries()) utimesSync(`${cwd}/${name}`, 0, 1000 - at);
+  const outcome = await call(GREP, { pattern: 'x', output_mode: mode, head_limit: 1 }, worldIn(cwd));
+  expect(outcome.programResult).toEqual({ mode, ...expected, appliedLimit: 1 });
 });

@@ -24,13 +24,13 @@ test.each<[string, string, string]>([
   ['quotes and signs as they are', `printf '%s' "\\$1 'x' \`echo y\`"`, "$1 'x' y"],
   ['characters of several bytes', "printf 'gr\\xc3\\xbc\\xc3\\x9fe'", 'grüße'],
 ])('gives %s', async (_, command, expected) => {
-  expect(await call(BASH, { command }, worldIn(directoryWith()))).toEqual(done(expected));
+  expect(await call(BASH, { command }, worldIn(directoryWith()))).toMatchObject(done(expected));
 });
 
 test('runs in the working directory, with the environment of the session and nothing else', async () => {
   const cwd = directoryWith();
   const world = worldIn(cwd, { env: { PATH: process.env.PATH, ONLY: 'this' } });
-  expect(await call(BASH, { command: 'pwd; echo "$ONLY" "[$HOME]"' }, world)).toEqual(
+  expect(await call(BASH, { command: 'pwd; echo "$ONLY" "[$HOME]"' }, world)).toMatchObject(
     done(`${cwd}\nthis []`),
   );
 });
@@ -98,7 +98,7 @@ test('a command in the background that holds the output open does not hold up th
     worldIn(cwd),
   );
   const group = /kill -- -(\d+)/.exec(String(content))?.[1];
-  expect({ content, isError }).toEqual(
+  expect({ content, isError }).toMatchObject(
     done(
       `over\n[Processes are still running in the background; stop them with "kill -- -${group}", or they are stopped when this session ends]`,
     ),

@@ -1,0 +1,88 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { MessagesRequest } from '../../test/support/model-api/messages-request.ts';
+import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
+import { options, type Sdk, type World } from '../program.ts';
+
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const NUMBERS = Array.from({ length: 20 }, (_, at) => `line ${at + 1}${at % 9 === 0 ? ' x' : ''}\n`).join('');
+const FILES = {
+  'a.txt': 'one\ntwo\nthree\n',
+  'numbers.txt': NUMBERS,
+  'crlf.md': 'a\r\nb\r\nc\r\n',
+  'end.md': 'a\nb',
+};
+
+/** Calls with the names of files, which the program puts into its directory. */
+const CALLS: readonly [tool: string, file: string, input: object][] = [
+  ['Read', 'a.txt', {}],
+  ['Read', 'numbers.txt', { offset: 3, limit: 2 }],
+  ['Read', 'picture.png', {}],
+  ['Read', 'empty.txt', {}],
+  ['Edit', 'a.txt', { old_string: 'two', new_string: 'TWO\nand a half' }],
+  ['Read', 'numbers.txt', {}],
+  ['Edit', 'numbers.txt', { old_string: 'x', new_string: 'y', replace_all: true }],
+  ['Read', 'crlf.md', {}],
+  ['Edit', 'crlf.md', { old_string: 'b', new_string: 'B' }],
+  ['Read', 'end.md', {}],
+  ['Edit', 'end.md', { old_string: 'b', new_string: 'B' }],
+  ['Write', 'new.txt', { content: 'hello\nworld\n' }],
+  ['Write', 'new.txt', { content: 'hello\nthere\n' }],
+  ['Write', 'new.txt', { content: 'hello\nthere\n' }],
+  ['Write', 'empty.txt', { content: 'full\n' }],
+  ['Glob', '', { pattern: '*.png' }],
+  ['Glob', '', { pattern: '*.zip' }],
+  ['Grep', '', { pattern: 'hello' }],
+  ['Grep', '', { pattern: 'hello', output_mode: 'content' }],
+  ['Grep', '', { pattern: 'TWO', output_mode: 'count' }],
+  ['Grep', '', { pattern: 'nowhere' }],
+  ['Grep', '', { pattern: 'nowhere', output_mode: 'content' }],
+  ['Grep', '', { pattern: 'nowhere', output_mode: 'count' }],
+  ['Bash', '', { command: 'echo out; echo err >&2' }],
+  ['Bash', '', { command: 'true' }],
+  ['Bash', '', { command: 'printf "a\\n\\n"' }],
+];
+
+export const script = ({ messages }: MessagesRequest, n: number) => {
+  const [name, file, input] = CALLS[n - 1] ?? [];
+  if (name === undefined) return text('Done.');
+  // The prompt says where the program has put the files.
+  const [, directory = ''] = /Use the tools in ([^"\\]+)/.exec(JSON.stringify(messages)) ?? [];
+  return toolUse(name, { ...(file && { file_path: join(directory, file) }), ...input });
+};
+
+/** Hooks and messages carry the data of built-in tools, not only their texts. */
+export async function run(sdk: Sdk, world: World): Promise<unknown> {
+  for (const [name, content] of Object.entries(FILES)) await writeFile(join(world.cwd, name), content);
+  await writeFile(join(world.cwd, 'empty.txt'), '');
+  await writeFile(join(world.cwd, 'picture.png'), Buffer.from(PNG, 'base64'));
+  const hooked: unknown[] = [];
+  const results: unknown[] = [];
+  const query = sdk.query({
+    prompt: `Use the tools in ${world.cwd}`,
+    options: {
+      ...options(world),
+      tools: ['Bash', 'Edit', 'Glob', 'Grep', 'Read', 'Write'],
+      canUseTool: async (_name, input) => ({ behavior: 'allow', updatedInput: input }),
+      hooks: {
+        PostToolUse: [
+          {
+            hooks: [
+              async (input) => {
+                if (input.hook_event_name !== 'PostToolUse') return {};
+                const { tool_name, tool_response, duration_ms } = input;
+                hooked.push({ tool_name, tool_response, isTimed: typeof duration_ms === 'number' });
+                return {};
+              },
+            ],
+          },
+        ],
+      },
+    },
+  });
+  for await (const message of query) {
+    if (message.type === 'user') results.push(message.tool_use_result);
+  }
+  return { hooked, results };
+}
