@@ -39,6 +39,7 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'sessions', needs: 'nothing' },
   { name: 'shell-hooks', needs: 'nothing' },
   { name: 'command-line', needs: 'nothing' },
+  { name: 'acp', needs: 'nothing' },
   { name: 'tools-and-calls', needs: 'nothing' },
   { name: 'tool-cost', needs: 'cli' },
   { name: 'configured-servers', needs: 'nothing' },

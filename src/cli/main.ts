@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   const { runCommand } = await import('./program.ts');
   const code = await runCommand(process.argv);
   process.exitCode = code === 0 && output.hasFailed ? 1 : code;
-  if (first === 'serve' || first === 'agent') {
+  if (first === 'serve' || first === 'agent' || first === 'acp') {
     // The client has disconnected; a served module or a connection may still hold a timer or a socket.
     const { flushed } = await import('./output/output.ts');
     await flushed(process.stderr);

@@ -69,6 +69,11 @@ const COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./commands/agent.ts')).defineAgent,
   },
   {
+    name: 'acp',
+    summary: 'Run the agent for an editor that implements the Agent Client Protocol.',
+    load: async () => (await import('./commands/acp.ts')).defineAcp,
+  },
+  {
     name: 'serve',
     summary: 'Run the tool server that a module exports as a stdio MCP server.',
     load: async () => (await import('./commands/serve.ts')).defineServe,

@@ -1,6 +1,6 @@
 import { firstName, resolveModelName } from '../../agent/launch/model-name.ts';
 import { sdkDeps } from '../../entry/sdk-deps.ts';
-import type { SDKMessage, SDKResultMessage } from '../../protocol/agent-message.ts';
+import type { SDKMessage, SDKResultMessage, SDKUserMessage } from '../../protocol/agent-message.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { type AgentClient, createAgentClient } from '../../sdk/agent-client.ts';
 import type { Options } from '../../sdk/options/options.ts';
@@ -28,7 +28,7 @@ export class ChatConversation implements AsyncDisposable {
   }
 
   /** Runs one turn and returns its result. One turn at a time. */
-  async turn(prompt: string): Promise<SDKResultMessage> {
+  async turn(prompt: string | SDKUserMessage): Promise<SDKResultMessage> {
     if (this.#end) throw this.#end.cause;
     const turn = Promise.withResolvers<SDKResultMessage>();
     turn.promise.catch(() => {});

@@ -82,7 +82,10 @@ const DISMISSED = 'The user dismissed the question.';
 const WITHDRAWN = 'The permission request was withdrawn.';
 
 /** The updates for "always": the agent's suggestions, or a session rule for this tool; undefined if no rule can allow it. */
-function alwaysUpdates({ tool, context }: PermissionRequest): PermissionUpdate[] | undefined {
+export function alwaysUpdates({
+  tool,
+  context,
+}: Pick<PermissionRequest, 'tool' | 'context'>): PermissionUpdate[] | undefined {
   const { suggestions, suppressAlwaysAllowRule, serverPolicyAskOnly, toolChange } = context;
   if (suppressAlwaysAllowRule || serverPolicyAskOnly || toolChange) return undefined;
   if (suggestions && suggestions.length > 0) return suggestions;
@@ -116,7 +119,8 @@ const PLACES: Readonly<Record<string, string>> = {
   userSettings: 'saved in ~/.toolplane/settings.json',
 };
 
-function whatAlways(updates: readonly PermissionUpdate[]): string {
+/** What "always" allows, and where that is saved. */
+export function whatAlways(updates: readonly PermissionUpdate[]): string {
   return updates
     .map((update) => {
       const place = PLACES[update.destination] ?? update.destination;

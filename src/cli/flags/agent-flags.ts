@@ -173,10 +173,11 @@ const ROWS: readonly FlagRow[] = [
 /** The parsed values of the flags. */
 export type FlagValues = Readonly<Record<string, unknown>>;
 
-/** Adds the flags of an agent to a command. */
-export function addAgentFlags(command: Command): Command {
+/** Adds the flags of an agent to a command, except those with these long names. */
+export function addAgentFlags(command: Command, except: readonly string[] = []): Command {
   for (const { flags, description: does, choices, parse } of ROWS) {
     const option = new Option(flags, does);
+    if (except.includes(option.long ?? '')) continue;
     if (choices) option.choices(choices);
     if (parse) option.argParser(parse);
     command.addOption(option);

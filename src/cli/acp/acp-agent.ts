@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import {
+  type AgentApp,
+  type AgentCapabilities,
+  type AgentContext,
+  agent,
+  type ClientCapabilities,
+  type InitializeResponse,
+  type LoadSessionResponse,
+  methods,
+  type NewSessionResponse,
+  PROTOCOL_VERSION,
+  RequestError,
+  type Stream,
+} from '@agentclientprotocol/sdk/unstable';
+import { SdkError } from '../../protocol/sdk-error.ts';
+import type { Options } from '../../sdk/options/options.ts';
+import type { OpenAgent } from '../chat/conversation.ts';
+import { AcpSession } from './acp-session.ts';
+import { listStoredSessions, readStoredSession } from './session-history.ts';
+import { invalidParams, type SessionParams, sessionOptions } from './session-request.ts';
+
+type AcpDeps = {
+  readonly version: string;
+  /** The options of every session, from the flags of the command. */
+  readonly options: Options;
+  /** The user's Toolplane folder, where sessions are stored. */
+  readonly root: string;
+  readonly open: OpenAgent;
+  /** Why no model is configured; undefined if one is. */
+  missingModel(): string | undefined;
+};
+
+const CAPABILITIES: AgentCapabilities = {
+  loadSession: true,
+  promptCapabilities: { image: true, audio: false, embeddedContext: true },
+  mcpCapabilities: { http: true, sse: true },
+  sessionCapabilities: { list: {}, fork: {}, resume: {}, close: {}, additionalDirectories: {} },
+};
+
+/** Serves one client of the Agent Client Protocol until it disconnects or the signal aborts. */
+export async function serveAcp(stream: Stream, deps: AcpDeps, signal: AbortSignal): Promise<void> {
+  await using server = new AcpAgent(deps);
+  const connection = server.app().connect(stream);
+  const close = () => connection.close();
+  signal.addEventListener('abort', close, { once: true });
+  if (signal.aborted) close();
+  await connection.closed;
+  signal.removeEventListener('abort', close);
+}
+
+/** The sessions of one client, and the requests that open, use and close them. */
+class AcpAgent implements AsyncDisposable {
+  readonly #deps: AcpDeps;
+  readonly #sessions = new Map<string, AcpSession>();
+  #capabilities: ClientCapabilities = {};
+  #isClosed = false;
+
+  constructor(deps: AcpDeps) {
+    this.#deps = deps;
+  }
+
+  /** The handlers by method. Parameters have been checked against the schema of the protocol. */
+  app(): AgentApp {
+    const { session } = methods.agent;
+    return agent({ name: 'toolplane' })
+      .onRequest(methods.agent.initialize, ({ params }) => this.#initialize(params.clientCapabilities))
+      .onRequest(methods.agent.authenticate, ({ params }) => {
+        throw invalidParams(`unknown authentication method ${JSON.stringify(params.methodId)}`);
+      })
+      .onRequest(session.new, ({ params, client }) => this.#new(params, client))
+      .onRequest(session.load, ({ params, client }) => this.#load(params, client))
+      .onRequest(session.resume, ({ params, client }) => this.#resume(params, client))
+      .onRequest(session.fork, ({ params, client }) => this.#fork(params, client))
+      .onRequest(session.list, async ({ params }) => {
+        const listed = await listStoredSessions(this.#deps.root, params);
+        if (!listed) throw invalidParams('unknown cursor');
+        return listed;
+      })
+      .onRequest(session.close, ({ params }) => this.#close(params.sessionId))
+      .onRequest(session.prompt, ({ params, signal }) =>
+        this.#session(params.sessionId).prompt(params.prompt, signal),
+      )
+      .onNotification(session.cancel, ({ params }) => this.#sessions.get(params.sessionId)?.cancel())
+      .onRequest(session.setMode, async ({ params }) => {
+        await request(this.#session(params.sessionId).setMode(params.modeId));
+      })
+      .onRequest(session.setConfigOption, async ({ params }) => {
+        const target = this.#session(params.sessionId);
+        await request(target.setConfigOption(params.configId, params.value));
+        return { configOptions: target.configOptions };
+      });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#sessions.keys()].map((id) => this.#close(id)));
+  }
+
+  #initialize(capabilities: ClientCapabilities = {}): InitializeResponse {
+    this.#capabilities = capabilities;
+    return {
+      protocolVersion: PROTOCOL_VERSION,
+      agentCapabilities: CAPABILITIES,
+      agentInfo: { name: 'toolplane', title: 'Toolplane', version: this.#deps.version },
+      authMethods: [],
+    };
+  }
+
+  async #new(params: SessionParams, client: AgentContext): Promise<NewSessionResponse> {
+    const sessionId = randomUUID();
+    const session = await this.#open(sessionId, params, { sessionId }, client);
+    return { sessionId, ...session.state };
+  }
+
+  /** Opens a stored session and sends its conversation before the response. */
+  async #load(
+    params: SessionParams & { readonly sessionId: string },
+    client: AgentContext,
+  ): Promise<LoadSessionResponse> {
+    const { sessionId } = params;
+    await this.#close(sessionId);
+    const messages = await this.#stored(params);
+    const session = await this.#open(sessionId, params, { resume: sessionId }, client);
+    session.replay(messages);
+    return session.state;
+  }
+
+  /** Opens a stored session without sending its conversation. */
+  async #resume(
+    params: SessionParams & { readonly sessionId: string },
+    client: AgentContext,
+  ): Promise<LoadSessionResponse> {
+    const { sessionId } = params;
+    await this.#close(sessionId);
+    await this.#stored(params);
+    return (await this.#open(sessionId, params, { resume: sessionId }, client)).state;
+  }
+
+  async #fork(
+    params: SessionParams & { readonly sessionId: string },
+    client: AgentContext,
+  ): Promise<NewSessionResponse> {
+    await this.#stored(params);
+    const sessionId = randomUUID();
+    const fork = { resume: params.sessionId, forkSession: true, sessionId };
+    const session = await this.#open(sessionId, params, fork, client);
+    return { sessionId, ...session.state };
+  }
+
+  /** The conversation of a stored session. */
+  async #stored({ cwd, sessionId }: SessionParams & { readonly sessionId: string }) {
+    const messages = await readStoredSession(this.#deps.root, cwd, sessionId);
+    if (!messages) throw RequestError.sessionNotFound(sessionId);
+    return messages;
+  }
+
+  async #open(id: string, params: SessionParams, start: Options, context: AgentContext): Promise<AcpSession> {
+    const { options, open, missingModel } = this.#deps;
+    const chosen = { ...sessionOptions(options, params), ...start };
+    if (!statSync(params.cwd, { throwIfNoEntry: false })?.isDirectory()) {
+      throw invalidParams(`the working directory ${params.cwd} does not exist`);
+    }
+    const missing = missingModel();
+    if (missing !== undefined) throw new RequestError(-32000, missing);
+    const client = { context, capabilities: this.#capabilities };
+    const session = await request(AcpSession.open(id, client, chosen, open));
+    if (this.#isClosed) {
+      await session[Symbol.asyncDispose]();
+      throw new RequestError(-32603, 'the client has disconnected');
+    }
+    this.#sessions.set(id, session);
+    void session.announceCommands();
+    return session;
+  }
+
+  #session(id: string): AcpSession {
+    const session = this.#sessions.get(id);
+    if (!session) throw RequestError.sessionNotFound(id);
+    return session;
+  }
+
+  /** Cancels the prompts of a session and ends its agent. An unknown session is closed already. */
+  async #close(id: string): Promise<void> {
+    const session = this.#sessions.get(id);
+    this.#sessions.delete(id);
+    await session?.[Symbol.asyncDispose]();
+  }
+}
+
+/** Errors of the agent as JSON-RPC errors: refused options and control requests are errors of the parameters. */
+async function request<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    if (!(cause instanceof SdkError)) throw cause;
+    const isRefused = REFUSED.has(cause.code);
+    throw new RequestError(isRefused ? -32602 : -32603, cause.message, { code: cause.code });
+  }
+}
+
+const REFUSED: ReadonlySet<string> = new Set(['bad-option', 'bad-server', 'control-failed']);

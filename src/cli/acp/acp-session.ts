@@ -1,0 +1,358 @@
+import { setImmediate } from 'node:timers/promises';
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  type ContentBlock,
+  type CreateElicitationRequest,
+  methods,
+  type PermissionOption,
+  type PromptResponse,
+  RequestError,
+  type SessionConfigOption,
+  type SessionModeState,
+  type SessionUpdate,
+  type Usage,
+} from '@agentclientprotocol/sdk/unstable';
+import type { SDKResultMessage } from '../../protocol/agent-message.ts';
+import type { PermissionMode, PermissionResult } from '../../protocol/permission.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import type { SDKControlInitializeResponse } from '../../sdk/control-responses.ts';
+import type { CanUseTool, ElicitationResult, OnElicitation, Options } from '../../sdk/options/options.ts';
+import { ChatConversation, type OpenAgent } from '../chat/conversation.ts';
+import { failureTexts } from '../chat/message-text.ts';
+import { alwaysUpdates, whatAlways } from '../chat/permission.ts';
+import { invalidParams, promptMessage } from './session-request.ts';
+import { commandsUpdate, SessionUpdates, statusUpdate } from './session-updates.ts';
+import { describeToolCall } from './tool-call.ts';
+
+/** The client of a session: where its updates and requests are sent. */
+export type SessionClient = {
+  readonly context: AgentContext;
+  readonly capabilities: ClientCapabilities;
+};
+
+/** A stored message. */
+type StoredMessage = { readonly role: 'user' | 'assistant'; readonly content: unknown };
+
+type Turn = { isCancelled: boolean };
+
+/** One ACP session: a conversation with an agent, whose messages become `session/update` notifications. */
+export class AcpSession implements AsyncDisposable {
+  readonly id: string;
+  readonly #client: SessionClient;
+  readonly #options: Options;
+  readonly #updates: SessionUpdates;
+  /** Running and queued prompts. */
+  readonly #turns = new Set<Turn>();
+  #lastTurn: Promise<unknown> = Promise.resolve();
+  #conversation: ChatConversation | undefined;
+  #initialized: SDKControlInitializeResponse | undefined;
+  #mode: string;
+  #model: string | undefined;
+
+  private constructor(id: string, client: SessionClient, options: Options) {
+    this.id = id;
+    this.#client = client;
+    this.#mode = options.permissionMode ?? 'default';
+    this.#model = options.model;
+    const showsTerminals = client.capabilities._meta?.terminal_output === true;
+    this.#updates = new SessionUpdates({ cwd: options.cwd ?? process.cwd(), showsTerminals });
+    this.#options = {
+      ...options,
+      includePartialMessages: true,
+      canUseTool: this.#canUseTool,
+      onElicitation: this.#onElicitation,
+    };
+  }
+
+  /** Starts the agent of a session. */
+  static async open(
+    id: string,
+    client: SessionClient,
+    options: Options,
+    open: OpenAgent,
+  ): Promise<AcpSession> {
+    const session = new AcpSession(id, client, options);
+    session.#conversation = await ChatConversation.open(open, session.#options, (message) => {
+      for (const update of session.#updates.receive(message)) session.#notify(update);
+      if (message.type === 'result') session.#reportUsage(message);
+      if (message.type === 'system' && message.subtype === 'init') session.#setMode(message.permissionMode);
+    });
+    const initialized = await session.#agent.initializationResult();
+    session.#initialized = initialized;
+    const { current_permission_mode: mode } = initialized as { current_permission_mode?: unknown };
+    if (typeof mode === 'string') session.#mode = mode;
+    session.#model ??= initialized.models[0]?.value;
+    return session;
+  }
+
+  /** The modes and options, for the response to the request that opened the session. */
+  get state(): { modes: SessionModeState; configOptions: SessionConfigOption[] } {
+    return { modes: this.#modes, configOptions: this.configOptions };
+  }
+
+  get configOptions(): SessionConfigOption[] {
+    const { currentModeId, availableModes } = this.#modes;
+    const modes = availableModes.map(({ id, name, description }) => ({
+      value: id,
+      name,
+      description: description ?? null,
+    }));
+    const models = this.#models;
+    return [
+      {
+        type: 'select',
+        id: 'mode',
+        name: 'Mode',
+        category: 'mode',
+        currentValue: currentModeId,
+        options: modes,
+      },
+      ...(models.length === 0 || this.#model === undefined
+        ? []
+        : [
+            {
+              type: 'select' as const,
+              id: 'model',
+              name: 'Model',
+              category: 'model',
+              currentValue: this.#model,
+              options: models,
+            },
+          ]),
+    ];
+  }
+
+  /** Sends a stored conversation to the client. */
+  replay(messages: readonly StoredMessage[]): void {
+    for (const message of messages) {
+      for (const update of this.#updates.replay(message)) this.#notify(update);
+    }
+  }
+
+  /** Sends the slash commands, after the response that tells the client the id of the session. */
+  async announceCommands(): Promise<void> {
+    await setImmediate();
+    if (this.#initialized) this.#notify(commandsUpdate(this.#initialized.commands));
+  }
+
+  /** Runs a prompt after the prompts before it. Aborting the signal cancels the prompt. */
+  prompt(content: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
+    const message = promptMessage(content);
+    const turn: Turn = { isCancelled: false };
+    const cancel = () => void this.#cancel([turn]);
+    this.#turns.add(turn);
+    signal.addEventListener('abort', cancel, { once: true });
+    const response = this.#lastTurn.then(async (): Promise<PromptResponse> => {
+      if (turn.isCancelled) return { stopReason: 'cancelled' };
+      return promptResponse(await this.#openConversation.turn(message), turn.isCancelled);
+    });
+    const done = response.finally(() => {
+      this.#turns.delete(turn);
+      signal.removeEventListener('abort', cancel);
+    });
+    this.#lastTurn = done.catch(() => {});
+    return done;
+  }
+
+  /** Cancels the running prompt and the queued ones. */
+  cancel(): Promise<void> {
+    return this.#cancel([...this.#turns]);
+  }
+
+  async setMode(mode: string): Promise<void> {
+    if (!this.#modes.availableModes.some(({ id }) => id === mode)) {
+      throw invalidParams(`unknown mode ${JSON.stringify(mode)}`);
+    }
+    await this.#agent.setPermissionMode(mode as PermissionMode);
+    this.#mode = mode;
+  }
+
+  /** Changes the mode or the model. */
+  async setConfigOption(id: string, value: unknown): Promise<void> {
+    if (id === 'mode') return this.setMode(String(value));
+    if (id !== 'model') throw invalidParams(`unknown option ${JSON.stringify(id)}`);
+    if (!this.#models.some((model) => model.value === value)) {
+      throw invalidParams(`unknown model ${JSON.stringify(value)}`);
+    }
+    await this.#agent.setModel(String(value));
+    this.#model = String(value);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const turn of this.#turns) turn.isCancelled = true;
+    await this.#conversation?.[Symbol.asyncDispose]();
+    await this.#lastTurn;
+  }
+
+  get #openConversation(): ChatConversation {
+    if (!this.#conversation) throw new Error('the session is not open');
+    return this.#conversation;
+  }
+
+  get #agent(): ChatConversation['client'] {
+    return this.#openConversation.client;
+  }
+
+  get #modes(): SessionModeState {
+    const mayBypass = this.#options.allowDangerouslySkipPermissions === true;
+    const offered = MODES.filter(({ id }) => id !== 'bypassPermissions' || mayBypass);
+    // A mode of the settings that is not offered is shown, too.
+    const current = offered.some(({ id }) => id === this.#mode) ? [] : [{ id: this.#mode, name: this.#mode }];
+    return { currentModeId: this.#mode, availableModes: [...offered, ...current] };
+  }
+
+  get #models(): { value: string; name: string; description?: string }[] {
+    const listed = (this.#initialized?.models ?? []).map(({ value, displayName, description }) => ({
+      value,
+      name: displayName,
+      ...(description !== '' && { description }),
+    }));
+    const current = this.#model;
+    if (current === undefined || listed.some(({ value }) => value === current)) return listed;
+    return [{ value: current, name: current }, ...listed];
+  }
+
+  /** Cancels these prompts; the running one is interrupted and ends with its own result. */
+  async #cancel(turns: readonly Turn[]): Promise<void> {
+    const [running] = this.#turns;
+    for (const turn of turns) turn.isCancelled = true;
+    if (running && turns.includes(running)) await this.#agent.interrupt();
+  }
+
+  /** A mode that the agent itself has changed, for example by an answer to a permission request. */
+  #setMode(mode: string | undefined): void {
+    if (mode === undefined || mode === this.#mode) return;
+    this.#mode = mode;
+    this.#notify({ sessionUpdate: 'current_mode_update', currentModeId: mode });
+    this.#notify({ sessionUpdate: 'config_option_update', configOptions: this.configOptions });
+  }
+
+  /** The tokens of the context window in use, if the agent knows its size. */
+  #reportUsage({ modelUsage, usage, total_cost_usd: cost }: SDKResultMessage): void {
+    const size = Math.max(
+      0,
+      ...Object.values(modelUsage ?? {}).map(({ contextWindow }) => contextWindow || 0),
+    );
+    if (size === 0) return;
+    const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } = usage;
+    const used =
+      input_tokens + (cache_creation_input_tokens ?? 0) + (cache_read_input_tokens ?? 0) + output_tokens;
+    const spent = typeof cost === 'number' && cost > 0 ? { cost: { amount: cost, currency: 'USD' } } : {};
+    this.#notify({ sessionUpdate: 'usage_update', used, size, ...spent });
+  }
+
+  /** Updates are sent in order; a client that has disconnected ends the session elsewhere. */
+  #notify(update: SessionUpdate): void {
+    this.#client.context
+      .notify(methods.client.session.update, { sessionId: this.id, update })
+      .catch(() => {});
+  }
+
+  /** Asks the client. Every answer but a selected "allow" denies the call. */
+  readonly #canUseTool: CanUseTool = async (tool, input, context) => {
+    const { toolUseID: toolCallId, signal } = context;
+    // The text before the call is sent first.
+    await setImmediate();
+    for (const update of this.#updates.announce(toolCallId, tool, input)) this.#notify(update);
+    this.#notify(statusUpdate(toolCallId, 'pending'));
+    const always = alwaysUpdates({ tool, context });
+    const view = describeToolCall(tool, input, this.#options.cwd ?? process.cwd());
+    const title = context.title ?? view.title;
+    try {
+      const { outcome } = await this.#client.context.request(
+        methods.client.session.requestPermission,
+        {
+          sessionId: this.id,
+          toolCall: { toolCallId, name: tool, ...view, title, status: 'pending', rawInput: input },
+          options: permissionOptions(always && whatAlways(always), context),
+        },
+        { cancellationSignal: signal, stopWaitingOnCancel: true },
+      );
+      if (outcome.outcome === 'cancelled') return this.#refuse(CANCELLED, { interrupt: true });
+      if (outcome.optionId === ALLOW.optionId || (outcome.optionId === ALWAYS && always)) {
+        this.#notify(statusUpdate(toolCallId, 'in_progress'));
+        const updates = outcome.optionId === ALWAYS && always ? { updatedPermissions: always } : {};
+        return { behavior: 'allow', ...updates };
+      }
+      return this.#refuse(REJECTED, {});
+    } catch (cause) {
+      return this.#refuse(`The permission request failed: ${messageOf(cause)}`, {});
+    }
+  };
+
+  /** Denies a call. A request that the client cancelled cancels the prompt, too. */
+  #refuse(message: string, { interrupt = false }): PermissionResult {
+    const [running] = this.#turns;
+    if (interrupt && running) running.isCancelled = true;
+    return { behavior: 'deny', message, ...(interrupt && { interrupt }) };
+  }
+
+  /** Forwards a server's request for input if the client can show such a request. */
+  readonly #onElicitation: OnElicitation = async (request, { signal }) => {
+    const { form, url } = this.#client.capabilities.elicitation ?? {};
+    const { serverName, mode = 'form', requestedSchema, elicitationId, url: address } = request;
+    if (!(mode === 'url' ? url : form)) return { action: 'decline' };
+    // The server's name comes first, since the server controls the rest of the text.
+    const message = `${serverName}: ${request.message}`;
+    const asked =
+      mode === 'url'
+        ? { mode, message, sessionId: this.id, elicitationId: elicitationId ?? '', url: address ?? '' }
+        : { mode, message, sessionId: this.id, requestedSchema: requestedSchema ?? {} };
+    try {
+      return (await this.#client.context.request(
+        methods.client.elicitation.create,
+        asked as CreateElicitationRequest,
+        { cancellationSignal: signal, stopWaitingOnCancel: true },
+      )) as ElicitationResult;
+    } catch {
+      return { action: 'cancel' };
+    }
+  };
+}
+
+const MODES: readonly { readonly id: PermissionMode; readonly name: string; readonly description: string }[] =
+  [
+    { id: 'default', name: 'Default', description: 'Asks before calls that no rule allows' },
+    { id: 'acceptEdits', name: 'Accept edits', description: 'Edits files of the project without asking' },
+    { id: 'plan', name: 'Plan', description: 'Only reads; changes nothing' },
+    { id: 'dontAsk', name: "Don't ask", description: 'Denies calls that no rule allows' },
+    { id: 'bypassPermissions', name: 'Bypass permissions', description: 'Runs every call without asking' },
+  ];
+
+const ALLOW: PermissionOption = { optionId: 'allow', name: 'Allow once', kind: 'allow_once' };
+const ALWAYS = 'allow-always';
+const REJECT: PermissionOption = { optionId: 'reject', name: 'Reject', kind: 'reject_once' };
+const REJECTED = 'The user denied the call.';
+const CANCELLED = 'The user cancelled the prompt.';
+
+function permissionOptions(
+  always: string | undefined,
+  { toolChange }: Pick<Parameters<CanUseTool>[2], 'toolChange'>,
+): PermissionOption[] {
+  const once = toolChange ? { ...ALLOW, name: 'Allow, and accept the changed definition' } : ALLOW;
+  if (always === undefined) return [once, REJECT];
+  return [once, { optionId: ALWAYS, name: `Always allow ${always}`, kind: 'allow_always' }, REJECT];
+}
+
+/** The response to a prompt; a failed turn is a JSON-RPC error. */
+export function promptResponse(result: SDKResultMessage, isCancelled: boolean): PromptResponse {
+  const usage = usageOf(result);
+  if (isCancelled || result.terminal_reason?.startsWith('aborted_'))
+    return { stopReason: 'cancelled', usage };
+  if (result.subtype === 'error_max_turns') return { stopReason: 'max_turn_requests', usage };
+  if (result.is_error) {
+    const { subtype, terminal_reason } = result;
+    throw new RequestError(-32603, failureTexts(result).join('; '), { subtype, terminal_reason });
+  }
+  const { stop_reason: reason } = result;
+  return { stopReason: reason === 'refusal' || reason === 'max_tokens' ? reason : 'end_turn', usage };
+}
+
+function usageOf({ usage }: SDKResultMessage): Usage {
+  const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
+  const cachedReadTokens = usage.cache_read_input_tokens ?? 0;
+  const cachedWriteTokens = usage.cache_creation_input_tokens ?? 0;
+  const totalTokens = inputTokens + outputTokens + cachedReadTokens + cachedWriteTokens;
+  return { totalTokens, inputTokens, outputTokens, cachedReadTokens, cachedWriteTokens };
+}

@@ -1,0 +1,192 @@
+import { resolve } from 'node:path';
+import type {
+  PlanEntry,
+  ToolCallContent,
+  ToolCallLocation,
+  ToolKind,
+} from '@agentclientprotocol/sdk/unstable';
+import { isRecord } from '../../base/json-value.ts';
+import { truncate, visibleText } from '../../base/text/display-text.ts';
+import { guessToolName } from '../../protocol/tool-name.ts';
+
+/** How a client shows a tool call. */
+export type ToolCallView = {
+  readonly title: string;
+  readonly kind: ToolKind;
+  readonly content: ToolCallContent[];
+  readonly locations: ToolCallLocation[];
+};
+
+type Input = Readonly<Record<string, unknown>>;
+type Describe = (input: Input, path: (value: unknown) => string) => Partial<ToolCallView>;
+
+/** One row per built-in tool, of this agent and of other agents; every other tool is `other`. */
+const TOOLS: ReadonlyMap<string, Describe> = new Map<string, Describe>([
+  [
+    'Bash',
+    ({ command, description }) => ({
+      kind: 'execute',
+      title: text(command) || 'Run a command',
+      content: text(description) === '' ? [] : [textContent(text(description))],
+    }),
+  ],
+  ['Read', ({ file_path, offset }, path) => ({ kind: 'read', ...fileCall('Read', path(file_path), offset) })],
+  [
+    'Edit',
+    ({ file_path, old_string, new_string }, path) => ({
+      kind: 'edit',
+      ...fileCall('Edit', path(file_path)),
+      content: diff(path(file_path), text(old_string), text(new_string)),
+    }),
+  ],
+  [
+    'Write',
+    ({ file_path, content }, path) => ({
+      kind: 'edit',
+      ...fileCall('Write', path(file_path)),
+      content: diff(path(file_path), null, text(content)),
+    }),
+  ],
+  ['NotebookEdit', ({ notebook_path }, path) => ({ kind: 'edit', ...fileCall('Edit', path(notebook_path)) })],
+  [
+    'Glob',
+    ({ pattern, path: folder }, path) => ({ kind: 'search', ...searchCall('Find', pattern, folder, path) }),
+  ],
+  [
+    'Grep',
+    ({ pattern, path: folder }, path) => ({ kind: 'search', ...searchCall('Search', pattern, folder, path) }),
+  ],
+  ['ToolSearch', ({ query }) => ({ kind: 'search', title: `Search tools: ${text(query)}` })],
+  ['Task', subAgent],
+  ['Agent', subAgent],
+  ['WebFetch', ({ url }) => ({ kind: 'fetch', title: `Fetch ${text(url)}` })],
+  ['WebSearch', ({ query }) => ({ kind: 'fetch', title: `Search the web: ${text(query)}` })],
+  ['ListMcpResourcesTool', () => ({ kind: 'read', title: 'List resources' })],
+  ['ReadMcpResourceTool', ({ uri }) => ({ kind: 'read', title: `Read ${text(uri)}` })],
+  ['EnterPlanMode', () => ({ kind: 'switch_mode', title: 'Enter plan mode' })],
+  [
+    'ExitPlanMode',
+    ({ plan }) => ({ kind: 'switch_mode', title: 'Ready to code?', content: [textContent(text(plan))] }),
+  ],
+]);
+
+/** The title, kind, locations and content of a call; paths are absolute, as ACP requires. */
+export function describeToolCall(name: string, input: unknown, cwd: string): ToolCallView {
+  const given = isRecord(input) ? input : {};
+  const known = TOOLS.get(name)?.(given, (value) => (text(value) === '' ? '' : resolve(cwd, text(value))));
+  return {
+    kind: 'other',
+    content: [],
+    locations: [],
+    ...known,
+    title: titleText(known?.title ?? otherTitle(name)),
+  };
+}
+
+/** The content of a result. Output that is not Markdown is fenced; the diff of a successful edit stays as it is. */
+export function describeToolResult(
+  name: string,
+  content: unknown,
+  isError: boolean,
+): ToolCallContent[] | undefined {
+  if (!isError && DIFF_TOOLS.has(name)) return undefined;
+  const blocks: unknown[] = typeof content === 'string' ? [{ type: 'text', text: content }] : list(content);
+  const isPlain = isError || PLAIN_TOOLS.has(name);
+  return blocks.filter(isRecord).map((block): ToolCallContent => {
+    if (block.type === 'text') return textContent(isPlain ? fenced(text(block.text)) : text(block.text));
+    const { source } = block;
+    if (block.type === 'image' && isRecord(source) && source.type === 'base64') {
+      const image = { type: 'image', data: text(source.data), mimeType: text(source.media_type) } as const;
+      return { type: 'content', content: image };
+    }
+    return textContent(fenced(JSON.stringify(block)));
+  });
+}
+
+/** The text of a tool result. */
+export function resultText(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return list(content)
+    .map((block) => (isRecord(block) ? text(block.text) : ''))
+    .join('\n');
+}
+
+/** The exit code in the result of a command. */
+export function exitCodeOf(output: string, isError: boolean): number {
+  const [, code] = /^Exit code (\d+)$/m.exec(output) ?? [];
+  return code === undefined ? Number(isError) : Number(code);
+}
+
+/** The entries of a `TodoWrite` call, which other agents have; undefined for other calls. */
+export function planEntries(name: string, input: unknown): PlanEntry[] | undefined {
+  if (name !== 'TodoWrite' || !isRecord(input) || !Array.isArray(input.todos)) return undefined;
+  return input.todos.filter(isRecord).map(({ content, status }) => ({
+    content: text(content),
+    priority: 'medium',
+    status: status === 'completed' || status === 'in_progress' ? status : 'pending',
+  }));
+}
+
+/** Tools whose call shows a diff. */
+const DIFF_TOOLS: ReadonlySet<string> = new Set(['Edit', 'Write']);
+/** Tools whose output is not Markdown. */
+const PLAIN_TOOLS: ReadonlySet<string> = new Set(['Bash', 'Read', 'Glob', 'Grep']);
+const MAX_TITLE_LENGTH = 200;
+
+function fileCall(verb: string, path: string, line?: unknown): Pick<ToolCallView, 'title' | 'locations'> {
+  const from = typeof line === 'number' && line > 0 ? { line } : {};
+  return { title: `${verb} ${path || 'a file'}`, locations: path === '' ? [] : [{ path, ...from }] };
+}
+
+function searchCall(
+  verb: string,
+  pattern: unknown,
+  folder: unknown,
+  path: (value: unknown) => string,
+): Pick<ToolCallView, 'title' | 'locations'> {
+  const place = path(folder);
+  const where = place === '' ? '' : ` in ${place}`;
+  return { title: `${verb} ${text(pattern)}${where}`, locations: place === '' ? [] : [{ path: place }] };
+}
+
+function subAgent({ description, prompt }: Input): Partial<ToolCallView> {
+  return {
+    kind: 'think',
+    title: text(description) || 'Run a sub-agent',
+    content: text(prompt) === '' ? [] : [textContent(text(prompt))],
+  };
+}
+
+function diff(path: string, oldText: string | null, newText: string): ToolCallContent[] {
+  return path === '' ? [] : [{ type: 'diff', path, oldText, newText }];
+}
+
+/** `docs: search` for an MCP tool; for display only, since a name cannot be split reliably. */
+function otherTitle(name: string): string {
+  const guess = guessToolName(name);
+  return guess?.tool === undefined ? name : `${guess.server}: ${guess.tool}`;
+}
+
+function titleText(title: string): string {
+  return truncate(visibleText(title.trim().replaceAll(/\s+/g, ' ')), MAX_TITLE_LENGTH);
+}
+
+function textContent(value: string): ToolCallContent {
+  return { type: 'content', content: { type: 'text', text: value } };
+}
+
+/** A fence that is longer than every run of backticks in the text. */
+function fenced(value: string): string {
+  let longest = 2;
+  for (const [run] of value.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${value.replace(/\n$/, '')}\n${fence}`;
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
