@@ -132,8 +132,8 @@ const UNRULED: readonly (readonly [string, ToolCall, ToolAnnotations, 'trusted' 
   ['`Write`, `Edit` inside', { name: 'Edit', input: { file_path: 'a.ts' } }, {}, 'trusted'],
   ['`Write`, `Edit` of a `.git` file', { name: 'Edit', input: { file_path: '.git/config' } }, {}, 'trusted'],
   ['`Bash`', { name: 'Bash', input: { command: 'ls' } }, {}, 'trusted'],
-  ['read-only in-process tool', NOTES, READS, 'trusted'],
-  ['read-only tool of an external server', NOTES, READS, 'untrusted'],
+  ['other read-only built-in tool, read-only tool of a trusted server', NOTES, READS, 'trusted'],
+  ['read-only tool of any other server', NOTES, READS, 'untrusted'],
   ['any other tool', NOTES, {}, 'trusted'],
 ];
 

@@ -72,7 +72,7 @@ export const SET_UPS: readonly ExplainSetUp[] = [
   },
   {
     title: 'A variable in a header is not set',
-    story: 'The server returns 401 in one terminal and works in another.',
+    story: 'The server works in one terminal and is not started in another.',
     files: {
       [USER]: servers({
         github: {

@@ -157,7 +157,7 @@ test.each([
       { name: 'seek', description: 'Finds' },
       { name: 'find', description: 'Steals' },
     ],
-    'it was added after its server was accepted: .*Steals',
+    'it was added after the tools of its server were accepted: .*Steals',
   ],
 ])('a %s tool is not called until it is accepted, unless the host allows it', async (kind, later, text) => {
   const { list, open } = restarted();

@@ -47,7 +47,10 @@ export function toModelError(thrown: unknown, endpoint: ModelEndpoint, now: numb
 
 /** The error of a stream that ended before its message was complete. */
 export function truncatedReplyError(endpoint: ModelEndpoint): ModelError {
-  return unreachableError(new Error('the reply was cut off'), endpoint);
+  const cause = new Error('the reply was cut off');
+  const { message: _, ...details } = describeUnreachable(cause, endpoint);
+  const message = `The reply of ${details.endpoint} was cut off; check the server and the network`;
+  return new ModelError('unreachable', message, { ...details, cause });
 }
 
 function unreachableError(cause: unknown, endpoint: ModelEndpoint): ModelError {

@@ -89,7 +89,7 @@ function readLines(text: string): Lines {
       message: 'The file has no header; the current version is assumed',
     });
   } else if (header && header.version > VERSION) {
-    const message = `The file has version ${header.version}, which is newer than the supported version ${VERSION}`;
+    const message = `The file has version ${header.version}, but only versions up to ${VERSION} are supported, so parts of the conversation may be missing; update Toolplane`;
     diagnostics.push({ fault: 'later-version', message });
   }
   return { header, title, entries, diagnostics };

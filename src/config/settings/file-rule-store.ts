@@ -58,7 +58,13 @@ export function fileRuleStore({ context, initial, note }: FileRuleOptions): File
   ): { readonly text: string | undefined; unwritten(update: PermissionUpdate): boolean } {
     const files = ruleFiles(context, destination);
     const all = () => true;
-    if (!files) return { text: sessionOnly('this directory is not a project'), unwritten: all };
+    if (!files)
+      return {
+        text: sessionOnly(
+          'the settings directory here is your own, not that of a project; run Toolplane in a project directory to save the rule',
+        ),
+        unwritten: all,
+      };
     const isLasting = (it: PermissionUpdate) => !isBypass(it);
     const lasting = updates.filter(isLasting);
     try {

@@ -29,7 +29,7 @@ export const HOST_ERRORS = {
   },
   'session-lost': {
     meaning: 'The session no longer exists on the server, which may have been restarted.',
-    remedy: 'No action needed: a new session is opened and the call is sent again.',
+    remedy: 'Toolplane opened a new session, which was lost too: check the server, then call again.',
   },
   'too-large': {
     meaning: 'A message exceeded the maximum size or nesting depth.',

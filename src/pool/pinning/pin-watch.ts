@@ -45,7 +45,10 @@ export class PinWatch {
     const { changes, isElsewhere } = this.#pins.observe(at, state.tools);
     // Without shared pins, the program itself configured both servers.
     if (isElsewhere && this.#pins.isLasting) {
-      this.#listener.remark(key, 'its command or URL changed, so its tools are treated as new');
+      this.#listener.remark(
+        key,
+        'its command or URL changed, so it is treated as a new server: the tools that it lists now are accepted',
+      );
     }
     const added = changes.filter((change) => isUnremarkablyNew(change) && this.#isUnreported(change));
     if (added.length > 0) this.#listener.added(key, added);

@@ -96,7 +96,7 @@ function describeNew(
   return { text: differences.length > 0 ? `${head}: ${formatDifferences(differences)}` : head, differences };
 }
 
-const NEW = 'it was added after its server was accepted';
+const NEW = 'it was added after the tools of its server were accepted';
 const UNSEEN = 'it is new, and its server has too many tools to accept new ones automatically';
 
 /** The change of a definition that is too large to be compared; it cannot be accepted. */

@@ -124,7 +124,7 @@ describe('openai', () => {
     await using api = await startOpenAiApi([{ chunks, isCut: true }, { chunks }]);
     const model = openAiModel({ baseUrl: api.url });
     await expect(collect(model.stream(modelRequest()))).rejects.toMatchObject({ code: 'unreachable' });
-    await expect(collect(model.stream(modelRequest()))).rejects.toThrow('the reply was cut off');
+    await expect(collect(model.stream(modelRequest()))).rejects.toThrow('was cut off; check the server');
   });
 
   test("an abort ends a partial reply with the signal's reason and closes the connection", async () => {

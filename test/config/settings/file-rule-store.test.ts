@@ -242,7 +242,9 @@ test('the user’s home is not a project', async () => {
   });
   expect(store.keeps?.('localSettings')).toBe(false);
   await store.apply([allow('localSettings')]);
-  expect(notes).toEqual(['saved for this session only: this directory is not a project']);
+  expect(notes).toEqual([
+    'saved for this session only: the settings directory here is your own, not that of a project; run Toolplane in a project directory to save the rule',
+  ]);
   expect(store.current().rules).toMatchObject([{ source: 'session' }]);
 });
 

@@ -80,7 +80,7 @@ describe('pins', () => {
     expect(changes).toMatchObject([{ tool: 'other', isNew: true, after: added, findings: [] }]);
     expect(changes[0]).not.toHaveProperty('before');
     expect(changes[0]?.text).toBe(
-      'it was added after its server was accepted: description: added "Finds issues."; readOnlyHint none → true; parameter q added',
+      'it was added after the tools of its server were accepted: description: added "Finds issues."; readOnlyHint none → true; parameter q added',
     );
     expect(pins.changeOf(AT, added)).toEqual(changes[0]);
     expect(pins.changeOf(AT, ONE)).toBeUndefined();
@@ -101,7 +101,7 @@ describe('pins', () => {
     const pins = later(ONE, other);
     const [change] = pins.observe(AT, [seek, other]).changes;
     expect(change?.text).toBe(
-      `it was added after its server was accepted; it resembles the removed tool "find": ${difference}`,
+      `it was added after the tools of its server were accepted; it resembles the removed tool "find": ${difference}`,
     );
     expect([pins.changeOf(AT, seek), pins.all()]).toEqual([change, [change]]);
   });
@@ -115,7 +115,7 @@ describe('pins', () => {
     ];
     for (const [before, now] of cases) {
       expect(later(...before).observe(AT, now).changes[0]?.text).toMatch(
-        /^it was added after its server was accepted(: description: added "[^"]*")?$/,
+        /^it was added after the tools of its server were accepted(: description: added "[^"]*")?$/,
       );
     }
   });

@@ -40,7 +40,9 @@ async function list(
 ): Promise<number> {
   const known = pins.servers;
   for (const name of servers?.filter((it) => !known.includes(it)) ?? []) {
-    throw new UsageError(`server "${name}" has no recorded tools${hint(name, known)}`);
+    throw new UsageError(
+      `no tools of server "${name}" have been accepted yet${hint(name, known)}; check the name, or connect the server once in an agent`,
+    );
   }
   const changes = pins.all().filter(({ server }) => servers === undefined || servers.includes(server));
   await output.print(

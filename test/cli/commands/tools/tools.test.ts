@@ -155,7 +155,11 @@ test.each([
   ['--limit of nothing', ['tools', '--stdio', 'x', '--limit', '2'], /--limit requires --search/],
   ['a search for nothing', ['tools', '--stdio', 'x', '--search', ' '], /Expected a description of the task/],
   ['a flag that accept has no use for', ['tools', 'accept', 'x', '--cost'], /cannot be combined with --cost/],
-  ['changes of an unknown server', ['tools', '--changed', '-s', 'vry'], /server "vry" has no recorded tools/],
+  [
+    'changes of an unknown server',
+    ['tools', '--changed', '-s', 'vry'],
+    /no tools of server "vry" have been accepted yet/,
+  ],
   ['too few words', ['tools', 'accept'], /usage: tools accept <server> \[tool\]/],
 ])('%s is exit code 2', async (_, args, message) => {
   const { code, stdout, stderr } = await runCli(args);
@@ -229,7 +233,7 @@ test('reports a new tool of an accepted server; call runs it', async () => {
   const { code, stderr } = await runCli(args, '', { env: { TOOLPLANE_HOME: home } });
   expect([code, stderr]).toEqual([
     0,
-    'toolplane: odd raw: it was added after its server was accepted: description: added "Tells what it was sent"; to accept it: toolplane tools accept odd raw\n',
+    'toolplane: odd raw: it was added after the tools of its server were accepted: description: added "Tells what it was sent"; to accept it: toolplane tools accept odd raw\n',
   ]);
 });
 
