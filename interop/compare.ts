@@ -8,8 +8,8 @@ import type { Program, Sdk } from './program.ts';
 /** The packages a program can run with. */
 export type PackageName = 'official' | 'ours';
 
-/** The agents that a program can use: the real CLI, or Toolplane's host as a process. */
-export type AgentName = 'cli' | 'host';
+/** The agents that a program can use: the real CLI, or Toolplane's host as a process or in the process of the program. */
+export type AgentName = 'cli' | 'host' | 'in-process';
 
 /** Runs one program in isolation; runs with the same behaviour return equal values. `host` is the executable of Toolplane's host. */
 export async function observe(
@@ -19,7 +19,9 @@ export async function observe(
   host = OWN_HOST,
 ): Promise<unknown> {
   await using world = await openCliSandbox(program.script, { TOOLPLANE_NODE: process.execPath });
-  const given = agent === 'cli' ? world : { ...world, cli: host };
+  // Without a path, `query()` of Toolplane runs the agent in its own process.
+  const paths = { cli: world.cli, host, 'in-process': '' };
+  const given = { ...world, cli: paths[agent] };
   return normalise(await program.run(sdk, given as typeof world), world);
 }
 

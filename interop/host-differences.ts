@@ -8,7 +8,6 @@ export type HostDifference = {
 };
 
 const INTERRUPTED = ['interrupt-slow-tool', 'permission-denied-with-interrupt'];
-const STRUCTURED = ['structured-output', 'structured-output-exhausted'];
 const HOOKED = ['hook-changes-output', 'hook-denies'];
 
 export const HOST_DIFFERENCES: readonly HostDifference[] = [
@@ -64,8 +63,8 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
     without: withoutMember('serverPolicyAskOnly'),
   },
   {
-    programs: ['two-tools-at-once', 'max-turns', ...STRUCTURED, ...INTERRUPTED],
-    why: '`num_turns` counts model replies; the CLI counts messages',
+    programs: INTERRUPTED,
+    why: '`num_turns` does not count the message about the interrupt that the CLI adds',
     without: withoutMember('num_turns'),
   },
   {
@@ -85,9 +84,17 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
     without: withText(/\[ede_diagnostic\][\s\S]*$|The turn was interrupted/, '<interrupted>'),
   },
   {
-    programs: ['model-refuses'],
-    why: 'if the model refuses, the result message is an error; with the CLI it is a success',
-    without: withoutMember('seen'),
+    programs: ['api-errors'],
+    why: 'the text of some API errors names the endpoint and the remedy; its first words are the same',
+    without: withText(
+      /(Invalid API key|issue with the selected model \(\S+\)|Request too large|Prompt is too long|Credit balance is too low|API Error: 5\d\d [\w ]*\w)[\s\S]*$/,
+      '$1 …',
+    ),
+  },
+  {
+    programs: ['api-errors'],
+    why: 'the text of an endpoint that cannot be reached names its URL',
+    without: withText(/(?:Connection refused|Cannot reach)[\s\S]*ECONNREFUSED[\s\S]*$/, '<ECONNREFUSED>'),
   },
 ];
 

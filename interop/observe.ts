@@ -38,7 +38,10 @@ export function describeError(error: unknown): { isError: boolean; message: stri
 
 /** A message without what only the CLI's version decides. */
 export function outline(message: Message): unknown {
-  if (message.type === 'assistant') return { type: 'assistant', content: message.message.content };
+  if (message.type === 'assistant') {
+    const { content, model } = message.message;
+    return { type: 'assistant', content, ...(message.error && { error: message.error, model }) };
+  }
   if (message.type === 'user') {
     const { content } = message.message;
     return { type: 'user', content, tool_use_result: message.tool_use_result };
@@ -61,7 +64,7 @@ export function outline(message: Message): unknown {
   return message;
 }
 
-const WHY_IT_ENDED = ['stop_reason', 'terminal_reason', 'permission_denials', 'errors'];
+const WHY_IT_ENDED = ['stop_reason', 'terminal_reason', 'api_error_status', 'permission_denials', 'errors'];
 
 function pick(from: object, keys: readonly string[]): unknown {
   return Object.fromEntries(Object.entries(from).filter(([key]) => keys.includes(key)));

@@ -4,7 +4,7 @@ import { difference } from './difference.ts';
 import { withoutKnown } from './host-differences.ts';
 import type { Program, Sdk } from './program.ts';
 
-const USAGE = `Runs every program with the official package and with ours, on the real CLI and on our host, and compares what
+const USAGE = `Runs every program with the official package and with ours, on the real CLI and on our host (as a process and in this process), and compares what
 both ends saw with what the official package on the real CLI sees.
   --only NAME   only this program (repeatable)
   --self-check  compare the official package on the real CLI with itself: finds programs that are not deterministic
@@ -46,6 +46,7 @@ async function main(): Promise<number> {
     { pair: 'ours × CLI', sdk: ours, agent: 'cli' },
     { pair: 'official × our host', sdk: official, agent: 'host' },
     { pair: 'ours × our host', sdk: ours, agent: 'host' },
+    { pair: 'ours × in-process', sdk: ours, agent: 'in-process' },
   ];
   const rows: Row[] = [];
   for (const name of await chosenNames()) {
@@ -86,7 +87,7 @@ async function check(name: string, reference: Pair, others: readonly Pair[]): Pr
 function judge(name: string, pair: Pair, expected: unknown, actual: Attempt): Pick<Row, 'verdict' | 'diff'> {
   if (actual.isBroken) return { verdict: 'broken', diff: [String(actual.value)] };
   if (difference(expected, actual.value).length === 0) return { verdict: 'same', diff: [] };
-  const known = (it: unknown) => (pair.agent === 'host' ? withoutKnown(it, name) : it);
+  const known = (it: unknown) => (pair.agent === 'cli' ? it : withoutKnown(it, name));
   const diff = difference(known(expected), known(actual.value));
   return { verdict: diff.length === 0 ? 'same but for what is known' : 'different', diff };
 }

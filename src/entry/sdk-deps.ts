@@ -43,7 +43,9 @@ function openOwnAgent(launched: LaunchPlan, options: Options, warn: SdkDeps['war
   };
   const run = async () => {
     const { checkFlags, launch } = await load();
-    const session = await launch(agent, {
+    // Closed below, once it is known how the session ended.
+    const link: AgentLink = { ...agent, close: async () => {} };
+    const session = await launch(link, {
       flags: checkFlags(launched.flags),
       env: launched.env,
       cwd: resolve(launched.cwd ?? '.'),
@@ -56,6 +58,7 @@ function openOwnAgent(launched: LaunchPlan, options: Options, warn: SdkDeps['war
     await session.done;
     // An agent process would end the same way.
     if (session.hasFailed) fail(new ProcessExitError(1, null, []));
+    else await agent.close();
   };
   const over = run().catch(fail);
   return {

@@ -47,10 +47,18 @@ test('without options.env the environment of the program is used', async () => {
 });
 
 test('without a model the turn fails with the list of variables', async () => {
-  const messages = await collect(query({ prompt: 'hi', options: BARE }));
+  const messages: unknown[] = [];
+  const reading = async () => {
+    for await (const message of query({ prompt: 'hi', options: BARE })) messages.push(message);
+  };
+  await expect(reading()).rejects.toMatchObject({
+    code: 'process-exited',
+    message: expect.stringMatching(/^Claude Code returned an error result: No model is available/),
+  });
   expect(messages.at(-1)).toMatchObject({
-    subtype: 'error_during_execution',
-    errors: [expect.stringContaining('--model rehearsal, which works offline')],
+    subtype: 'success',
+    is_error: true,
+    result: expect.stringContaining('--model rehearsal, which works offline'),
   });
 });
 

@@ -102,7 +102,8 @@ export async function loop(
   let continuations = 0;
   for (let turns = 0; ; ) {
     if (signal.aborted) return { reason: 'interrupted', turns, usage };
-    if (turns >= (config.maxTurns ?? Infinity)) return { reason: 'max-turns', turns, usage };
+    // The first request is always sent, also with a limit below 1.
+    if (turns > 0 && turns + 1 > (config.maxTurns ?? Infinity)) return { reason: 'max-turns', turns, usage };
     const reply = await requestReply(context, config, emit, signal);
     const hasStarted = reply.id !== '';
     if (signal.aborted && !hasStarted) return { reason: 'interrupted', turns, usage };

@@ -1,6 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 import { redactText } from '../../base/text/redact.ts';
 import { isLoopback } from '../../mcp/transports/http/proxy.ts';
+import type { SDKAssistantMessageError } from '../../protocol/system-message.ts';
 import { ModelError, type ModelErrorCode } from './model.ts';
 
 /** Errors inside a stream have a type and no status; this is the status each would have had. */
@@ -37,9 +38,12 @@ export function toModelError(thrown: unknown, endpoint: ModelEndpoint, now: numb
   const code = status === undefined ? codeWithoutStatus(thrown) : codeOf(status, types, message);
   if (code === 'unreachable' && status === undefined) return unreachableError(thrown, endpoint);
   const url = shownUrl(endpoint.url);
+  const type = bodyError(fields.error).type;
   return new ModelError(code, redactText(`${SUMMARY[code]} (${url}): ${message}`), {
     status,
     endpoint: url,
+    detail: redactText(withoutUserInfo(bodyMessage(fields.error) ?? message)),
+    ...(typeof type === 'string' && { type }),
     retryAfterMs: retryAfterMs(fields.headers, now),
     cause: thrown,
   });
@@ -69,6 +73,44 @@ const SUMMARY: Readonly<Record<ModelErrorCode, string>> = {
   failed: 'The model failed',
 };
 
+/** What programs are told about a failed model request, in the terms of the official messages. */
+export type ApiFailure = {
+  /** The text of the result; the first words are those by which programs recognize the kind of failure. */
+  readonly text: string;
+  readonly error: SDKAssistantMessageError;
+  readonly terminalReason: 'api_error' | 'prompt_too_long' | 'image_error';
+};
+
+const CREDIT = /credit balance is too low/i;
+
+/** Describes a failed request to a program; `model` is the name of the requested model. */
+export function describeFailure(failure: ModelError, model: string): ApiFailure {
+  const { code, status, message, detail = message } = failure;
+  const described = (
+    text: string,
+    error: SDKAssistantMessageError,
+    terminalReason: ApiFailure['terminalReason'] = 'api_error',
+  ): ApiFailure => ({ text, error, terminalReason });
+  if (CREDIT.test(detail)) return described(`Credit balance is too low · ${detail}`, 'billing_error');
+  if (status === 413) return described(`Request too large · ${detail}`, 'invalid_request', 'image_error');
+  if (code === 'too-long')
+    return described(`Prompt is too long · ${detail}`, 'invalid_request', 'prompt_too_long');
+  if (code === 'unauthorized') {
+    if (status === undefined) return described(message, 'authentication_failed');
+    const text = status === 401 ? 'Invalid API key · ' : `Failed to authenticate. API Error: ${status} `;
+    return described(text + (status === 401 ? message : detail), 'authentication_failed');
+  }
+  if (status === 404)
+    return described(`There's an issue with the selected model (${model}) · ${message}`, 'model_not_found');
+  if (status === 429) return described(`API Error: Request rejected (429) · ${detail}`, 'rate_limit');
+  if (status !== undefined && status < 500) return described(`API Error: ${status} ${detail}`, 'unknown');
+  if (status !== undefined) {
+    const advice = failure.endpoint === undefined ? '' : ` (${failure.endpoint}); try again later`;
+    return described(`API Error: ${status} ${detail}${advice}`, 'server_error');
+  }
+  return described(`API Error: ${message}`, code === 'bad-request' ? 'unknown' : 'server_error');
+}
+
 function codeOf(status: number, types: readonly string[], message: string): ModelErrorCode {
   // An exhausted quota is a 429, but retries do not help.
   if (types.includes('insufficient_quota')) return 'unauthorized';
@@ -95,6 +137,17 @@ function errorTypes(body: unknown): unknown[] {
   if (!isRecord(body)) return [];
   const inner = isRecord(body.error) ? body.error : {};
   return [body.type, body.code, inner.type, inner.code];
+}
+
+/** The error object of a response: OpenAI clients unwrap it, Anthropic clients do not. */
+function bodyError(body: unknown): Record<string, unknown> {
+  if (!isRecord(body)) return {};
+  return isRecord(body.error) ? body.error : body;
+}
+
+function bodyMessage(body: unknown): string | undefined {
+  const { message } = bodyError(body);
+  return typeof message === 'string' && message !== '' ? message : undefined;
 }
 
 function retryAfterMs(headers: unknown, now: number): number | undefined {

@@ -84,6 +84,8 @@ type ErrorDetails = {
   status?: number | undefined;
   retryAfterMs?: number | undefined;
   endpoint?: string | undefined;
+  detail?: string | undefined;
+  type?: string | undefined;
   reason?: string | undefined;
   retryLimit?: number | undefined;
   cause?: unknown;
@@ -99,6 +101,10 @@ export class ModelError extends Error {
   readonly retryAfterMs: number | undefined;
   /** The URL of the request, without credentials and query. */
   readonly endpoint: string | undefined;
+  /** The message of the endpoint, without what this package adds. */
+  readonly detail: string | undefined;
+  /** The error type in the response, such as `rate_limit_error`. */
+  readonly type: string | undefined;
   /** Why there was no HTTP response: a system error code such as ECONNREFUSED, or a short text. */
   readonly reason: string | undefined;
   /** The maximum number of useful retries; 0 if the cause is permanent. Undefined: as many as the policy allows. */
@@ -110,6 +116,8 @@ export class ModelError extends Error {
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
     this.endpoint = details.endpoint;
+    this.detail = details.detail;
+    this.type = details.type;
     this.reason = details.reason;
     this.retryLimit = details.retryLimit;
   }

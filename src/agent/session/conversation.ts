@@ -76,6 +76,8 @@ export class Conversation {
     reason,
     signal,
   ) => {
+    // A single prompt cannot be compacted.
+    if (messages.length < 2) return false;
     if (reason === 'filling' && !shouldCompact(this.#used(messages, round), this.#options.model.limits))
       return false;
     return this.compact('auto', round.system, signal);

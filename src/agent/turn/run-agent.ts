@@ -17,13 +17,20 @@ import {
   type Round,
 } from '../loop/loop.ts';
 import type { ToolOutcome, ToolUse } from '../loop/run-calls.ts';
-import type { ModelTool } from '../models/model.ts';
+import { ModelError, type ModelTool } from '../models/model.ts';
 
 /** How an agent's turn ended. */
 export type TurnEnd = {
   readonly end:
     | LoopEnd
-    | { readonly reason: 'failed'; readonly fault: string; readonly turns: number; readonly usage: Usage };
+    | {
+        readonly reason: 'failed';
+        readonly fault: string;
+        /** The error of the model request that failed, if that is the cause. */
+        readonly modelError?: ModelError;
+        readonly turns: number;
+        readonly usage: Usage;
+      };
   readonly denials: readonly Denial[];
 };
 
@@ -104,7 +111,8 @@ export async function runAgent(
   try {
     return { end: await loop({ messages: agent.messages }, config, count, turn.signal), denials };
   } catch (cause) {
-    return { end: { reason: 'failed', fault: messageOf(cause), turns, usage }, denials };
+    const modelError = cause instanceof ModelError ? { modelError: cause } : {};
+    return { end: { reason: 'failed', fault: messageOf(cause), ...modelError, turns, usage }, denials };
   }
 }
 

@@ -44,6 +44,9 @@ export async function takeTurn(
   const report = new TurnReport(session);
   const ended = 'blocks' in prompt ? await runLead(session, prompt.blocks, uuid, report, turn) : prompt.end;
   const denials = [...ended.denials, ...report.denials];
+  const { end } = ended;
+  const apiError =
+    end.reason === 'failed' && end.modelError !== undefined ? report.fail(end.modelError) : undefined;
   report.end();
   // A program may resume the session as soon as it has the result.
   await session.conversation.saved();
@@ -57,6 +60,9 @@ export async function takeTurn(
       durationMs: performance.now() - startedAt,
       modelMs: report.modelMs,
       modelUsage: session.modelUsage,
+      turns: 'blocks' in prompt ? report.turns : 0,
+      maxTurns: session.options.maxTurns,
+      apiError,
     }),
   );
 }
@@ -72,6 +78,7 @@ export function failedTurnMessage(error: unknown): Frame {
     durationMs: 0,
     modelMs: 0,
     modelUsage: {},
+    turns: 0,
   });
 }
 

@@ -3,9 +3,11 @@ import { modeOf } from '../../permissions/rule-store.ts';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import type { Denial } from '../calls/call-context.ts';
-import type { LoopEvent } from '../loop/loop.ts';
+import { type LoopEvent, NO_USAGE } from '../loop/loop.ts';
 import { resultBlock, type ToolOutcome, type ToolUse } from '../loop/run-calls.ts';
 import { type ReplyHead, textOf } from '../models/message-collector.ts';
+import type { ModelError } from '../models/model.ts';
+import { type ApiFailure, describeFailure } from '../models/model-error.ts';
 import { allServerStatus } from '../session/server-status.ts';
 import type { Session } from '../session/session.ts';
 import type { TurnEnd } from './run-agent.ts';
@@ -27,9 +29,33 @@ export class TurnReport {
   #lastId = '';
   #requestedAt = performance.now();
   #isClosed = false;
+  #userMessages = 0;
 
   constructor(session: Session) {
     this.#session = session;
+  }
+
+  /** The number of turns as programs are told it: one, and one for each user message of the turn. */
+  get turns(): number {
+    return this.#userMessages + 1;
+  }
+
+  /** Sends the assistant message of a failed model request; returns the fields of the result message. */
+  fail(error: ModelError): ApiErrorFields {
+    const { text, ...failure } = describeFailure(error, this.#session.modelName);
+    const fields = {
+      api_error_status: error.status ?? null,
+      ...(error.type !== undefined && { api_error_type: error.type }),
+    };
+    this.#send({
+      ...assistantMessage({ type: 'text', text }, syntheticReply(), null, SYNTHETIC_END),
+      error: failure.error,
+      is_api_error_message: true,
+      ...fields,
+    });
+    this.text = text;
+    this.stopReason = 'stop_sequence';
+    return { ...fields, terminal_reason: failure.terminalReason };
   }
 
   /** Sends nothing from now on: an interrupted sub-agent may still be finishing. */
@@ -80,6 +106,7 @@ export class TurnReport {
       case 'results-added':
       case 'text-added':
         if (parent === null) this.#requestedAt = performance.now();
+        if (parent === null && event.kind === 'text-added') this.#userMessages++;
         this.#reportResults(event.content, parent);
         break;
       case 'call-started':
@@ -95,13 +122,8 @@ export class TurnReport {
       if (!finished) return;
       awaited.shift();
       this.#outcomes.delete(next);
-      this.#send(
-        resultsMessage(
-          [resultBlock(finished.call, finished.outcome)],
-          parent,
-          programResultOf(finished.outcome),
-        ),
-      );
+      const block = resultBlock(finished.call, finished.outcome);
+      this.#sendResults(resultsMessage([block], parent, programResultOf(finished.outcome)), parent);
     }
   }
 
@@ -113,10 +135,18 @@ export class TurnReport {
       if (block.type !== 'tool_result' || !awaited.has(block.tool_use_id)) continue;
       const finished = this.#outcomes.get(block.tool_use_id);
       this.#outcomes.delete(block.tool_use_id);
-      this.#send(resultsMessage([block], parent, finished && programResultOf(finished.outcome)));
+      this.#sendResults(
+        resultsMessage([block], parent, finished && programResultOf(finished.outcome)),
+        parent,
+      );
     }
     const texts = content.filter((block) => block.type !== 'tool_result');
     if (texts.length > 0) this.#send(resultsMessage(texts, parent));
+  }
+
+  #sendResults(message: Frame, parent: string | null): void {
+    if (parent === null) this.#userMessages++;
+    this.#send(message);
   }
 
   #send(message: object): void {
@@ -164,14 +194,26 @@ export function initMessage(session: Session): Frame {
 }
 
 /** Programs get one message per finished block of a reply. */
-function assistantMessage(block: ModelBlock, reply: ReplyHead, parent: string | null): Frame {
+function assistantMessage(
+  block: ModelBlock,
+  reply: ReplyHead,
+  parent: string | null,
+  end: { stop_reason: string | null; stop_sequence: string | null } = NOT_ENDED,
+): Frame {
   const { id, model, usage } = reply;
-  const rest = { stop_reason: null, stop_sequence: null, usage };
   return {
     type: 'assistant',
-    message: { id, type: 'message', role: 'assistant', model, content: [block], ...rest },
+    message: { id, type: 'message', role: 'assistant', model, content: [block], ...end, usage },
     parent_tool_use_id: parent,
   };
+}
+
+const NOT_ENDED = { stop_reason: null, stop_sequence: null };
+const SYNTHETIC_END = { stop_reason: 'stop_sequence', stop_sequence: '' };
+
+/** The head of a message that no model wrote. */
+function syntheticReply(): ReplyHead {
+  return { id: randomUUID(), model: '<synthetic>', usage: NO_USAGE };
 }
 
 /** `programResult` is the result for the program, if it holds more than the content for the model. */
@@ -199,6 +241,17 @@ type TurnFacts = TurnEnd & {
   /** The time spent waiting for models. */
   readonly modelMs: number;
   readonly modelUsage: Readonly<Record<string, Usage>>;
+  /** The number of turns, as programs are told it. */
+  readonly turns: number;
+  readonly maxTurns?: number | undefined;
+  /** Set if a model request failed; `text` describes the failure then. */
+  readonly apiError?: ApiErrorFields | undefined;
+};
+
+type ApiErrorFields = {
+  readonly api_error_status: number | null;
+  readonly api_error_type?: string;
+  readonly terminal_reason: ApiFailure['terminalReason'];
 };
 
 /** The `result` message at the end of a turn. */
@@ -206,7 +259,7 @@ export function resultMessage({ end, text, output, denials, ...facts }: TurnFact
   const common = {
     duration_ms: Math.round(facts.durationMs),
     duration_api_ms: Math.round(facts.modelMs),
-    num_turns: end.turns,
+    num_turns: facts.turns,
     stop_reason: facts.stopReason,
     terminal_reason: TERMINAL[end.reason],
     total_cost_usd: 0,
@@ -218,29 +271,20 @@ export function resultMessage({ end, text, output, denials, ...facts }: TurnFact
   };
   switch (end.reason) {
     case 'done':
-      return {
-        type: 'result',
-        subtype: 'success',
-        is_error: false,
-        result: output ? JSON.stringify(output.value) : text,
+      return success(output ? JSON.stringify(output.value) : text, {
         ...(output && { structured_output: output.value }),
         ...common,
-      };
+      });
     case 'stopped':
-      return {
-        type: 'result',
-        subtype: 'success',
-        is_error: false,
-        result: text || end.stopReason,
-        ...common,
-      };
+      return success(text || end.stopReason, common);
     case 'max-turns':
-      return failure('error_max_turns', `Reached maximum number of turns (${end.turns})`, common);
+      return failure('error_max_turns', `Reached maximum number of turns (${facts.maxTurns})`, common);
     case 'no-output':
       return failure('error_max_structured_output_retries', end.stopReason ?? '', common);
     case 'interrupted':
       return failure('error_during_execution', 'The turn was interrupted', common);
     case 'failed':
+      if (facts.apiError) return { ...success(text, common), is_error: true, ...facts.apiError };
       return failure('error_during_execution', end.fault, common);
   }
 }
@@ -283,6 +327,10 @@ function usageOf(usage: Usage): Frame {
     costUSD: 0,
     contextWindow: 0,
   };
+}
+
+function success(result: string | undefined, common: Frame): Frame {
+  return { type: 'result', subtype: 'success', is_error: false, api_error_status: null, result, ...common };
 }
 
 function failure(subtype: string, text: string, common: Frame): Frame {

@@ -103,6 +103,8 @@ function showAssistant(view: View, message: Extract<SDKMessage, { type: 'assista
   const wasStreamed = view.streamed.has(message.message.id);
   const pieces: Piece[] = [];
   let { calls, hasText } = view;
+  // The result repeats the text of a failed request, as an error.
+  if (message.error !== undefined) return quiet(view);
   for (const block of message.message.content) {
     if (block.type === 'text' && !isNested && !wasStreamed && block.text !== '') {
       pieces.push(line(block.text));

@@ -70,10 +70,12 @@ describe('launch', () => {
     const { frames } = await run({}, 'hi');
     expect(frames.map(({ type, subtype }) => [type, subtype])).toEqual([
       ['system', 'init'],
-      ['result', 'error_during_execution'],
+      ['assistant', undefined],
+      ['result', 'success'],
     ]);
     expect(frames.at(-1)).toMatchObject({
-      errors: [expect.stringMatching(/^No model is available: .* --model rehearsal, which works offline$/)],
+      is_error: true,
+      result: expect.stringMatching(/^No model is available: .* --model rehearsal, which works offline$/),
     });
   });
 

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { anthropicModel } from '../../../src/agent/models/anthropic.ts';
 import { type Model, ModelError } from '../../../src/agent/models/model.ts';
-import { toModelError } from '../../../src/agent/models/model-error.ts';
+import { describeFailure, toModelError } from '../../../src/agent/models/model-error.ts';
 import { openAiModel } from '../../../src/agent/models/openai.ts';
 import { type RetryEvent, withRetry } from '../../../src/agent/models/retry.ts';
 import { fails, scriptedModel, text } from '../../../src/agent/models/scripted.ts';
@@ -43,6 +43,43 @@ describe('toModelError', () => {
       code: 'failed',
       status: undefined,
       cause: thrown,
+    });
+  });
+});
+
+describe('describeFailure', () => {
+  const API = { url: 'http://api', variable: 'ANTHROPIC_BASE_URL', timeoutMs: 1000 };
+
+  test.each([
+    [400, 'odd', 'API Error: 400 odd', 'unknown', 'api_error'],
+    [400, 'credit balance is too low.', /^Credit balance is too low/, 'billing_error', 'api_error'],
+    [400, 'prompt is too long: 2 > 1', /^Prompt is too long · /, 'invalid_request', 'prompt_too_long'],
+    [401, 'bad key', /^Invalid API key · .*bad key/, 'authentication_failed', 'api_error'],
+    [403, 'no', 'Failed to authenticate. API Error: 403 no', 'authentication_failed', 'api_error'],
+    [404, 'gone', /^There's an issue with the selected model \(m\) · .*gone/, 'model_not_found', 'api_error'],
+    [413, 'big', 'Request too large · big', 'invalid_request', 'image_error'],
+    [429, 'slow', 'API Error: Request rejected (429) · slow', 'rate_limit', 'api_error'],
+    [500, 'ouch', 'API Error: 500 ouch (http://api); try again later', 'server_error', 'api_error'],
+    [529, 'busy', 'API Error: 529 busy (http://api); try again later', 'server_error', 'api_error'],
+    [undefined, 'fetch failed', /^API Error: Cannot reach http:\/\/api/, 'server_error', 'api_error'],
+  ])('status %s with "%s"', (status, message, text, error, terminalReason) => {
+    const body = { type: 'error', error: { type: 'some_error', message } };
+    const thrown = Object.assign(new Error(status ? `${status} ${JSON.stringify(body)}` : message), {
+      ...(status && { status, error: body }),
+    });
+    const failure = toModelError(thrown, API, 0);
+    expect(failure.type).toBe(status && 'some_error');
+    const described = { text: expect.stringMatching(text), error, terminalReason };
+    expect(describeFailure(failure, 'm')).toEqual(
+      typeof text === 'string' ? { ...described, text } : described,
+    );
+  });
+
+  test('a failure that is not about a request has its own text', () => {
+    const failure = new ModelError('unauthorized', 'No model is available');
+    expect(describeFailure(failure, 'm')).toMatchObject({
+      text: 'No model is available',
+      error: 'authentication_failed',
     });
   });
 });

@@ -97,7 +97,11 @@ describe('agent session', () => {
         maxTurns: 2,
       },
     );
-    expect((await collect(query)).at(-1)).toMatchObject({ subtype: 'error_max_turns', num_turns: 2 });
+    expect((await collect(query)).at(-1)).toMatchObject({
+      subtype: 'error_max_turns',
+      num_turns: 3,
+      errors: ['Reached maximum number of turns (2)'],
+    });
   });
 
   test('interrupt ends a slow tool; the next turn works', async () => {

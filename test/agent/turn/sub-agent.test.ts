@@ -206,8 +206,8 @@ test.each([
 
 test.each([
   [2, 2],
-  [1.5, 2],
-  [0, 0],
+  [1.5, 1],
+  [0, 1],
 ])(
   'maxTurns %d of a definition ends the sub-agent, and the lead gets the reason',
   async (maxTurns, replies) => {

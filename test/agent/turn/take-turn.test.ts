@@ -88,7 +88,7 @@ describe('session turns', () => {
     expect(await ask('interrupt')).toMatchObject({ response: { still_queued: ['u2'] } });
     expect(await result(1)).toMatchObject({
       subtype: 'error_during_execution',
-      num_turns: 0,
+      num_turns: 1,
       modelUsage: {},
     });
     expect(await result(2)).toMatchObject({ subtype: 'success', result: 'reply 2' });
@@ -423,8 +423,10 @@ describe('session turns', () => {
     expect(model.requests).toHaveLength(3);
     const stubborn = drive(() => fails(new ModelError('too-long', 'still too long')));
     expect(resultOf(await collect(stubborn.query))).toMatchObject({
-      subtype: 'error_during_execution',
-      errors: ['still too long'],
+      subtype: 'success',
+      is_error: true,
+      result: 'Prompt is too long · still too long',
+      terminal_reason: 'prompt_too_long',
     });
   });
 
@@ -543,19 +545,37 @@ describe('session turns', () => {
     expect(seen.map(({ type }) => type)).toEqual(['control_response']);
   });
 
-  test('a model error is an error result with the usage so far', async () => {
+  test('a model error is an assistant message with its kind, and an error result with the usage so far', async () => {
     const { query } = drive(
       (_, n) =>
         n === 1
           ? toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1')
-          : fails(new ModelError('overloaded', 'too busy')),
+          : fails(new ModelError('overloaded', 'too busy', { status: 529, type: 'overloaded_error' })),
       { mcpServers: { calc: calc() } },
       { rules: allow('mcp__calc') },
     );
-    expect(resultOf(await collect(query))).toMatchObject({
-      subtype: 'error_during_execution',
-      errors: ['too busy'],
-      num_turns: 1,
+    const messages = await collect(query);
+    const api_error = { api_error_status: 529, api_error_type: 'overloaded_error' };
+    const result = 'API Error: 529 too busy';
+    expect(messages.at(-2)).toMatchObject({
+      type: 'assistant',
+      message: {
+        model: '<synthetic>',
+        content: [{ type: 'text', text: result }],
+        stop_reason: 'stop_sequence',
+      },
+      error: 'server_error',
+      is_api_error_message: true,
+      ...api_error,
+    });
+    expect(resultOf(messages)).toMatchObject({
+      subtype: 'success',
+      is_error: true,
+      result,
+      ...api_error,
+      num_turns: 2,
+      stop_reason: 'stop_sequence',
+      terminal_reason: 'api_error',
       usage: { output_tokens: expect.any(Number) },
     });
   });

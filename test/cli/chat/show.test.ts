@@ -210,7 +210,8 @@ test('shows the result only if no other text was shown or the turn failed', () =
     line('text'),
     line('text'),
   ]);
-  expect(play(result({ is_error: true, result: 'overloaded' })).pieces).toEqual([
+  const failed = got({ ...said('overloaded'), error: 'server_error' } as never);
+  expect(play(failed, result({ is_error: true, result: 'overloaded' })).pieces).toEqual([
     line(['✗ overloaded', 'bad']),
   ]);
   expect(play(result({ subtype: 'error_max_turns', is_error: true, errors: [] })).pieces).toEqual([

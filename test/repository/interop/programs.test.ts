@@ -4,7 +4,8 @@ import { HOST_DIFFERENCES, withoutKnown } from '../../../interop/host-difference
 import type { Sdk } from '../../../interop/program.ts';
 import { AGENT } from '../../support/setup/built-package.ts';
 
-// Every program on the pairs {official, ours} × {real CLI, our host}, compared with the official package on the real CLI.
+// Every program on the pairs {official, ours} × {real CLI, our host} and with our host in this process, compared with the
+// official package on the real CLI.
 
 let official: Sdk;
 let ours: Sdk;
@@ -23,15 +24,17 @@ test.each(await programNames())(
   { timeout: 90_000 },
   async (name) => {
     const program = await loadProgram(name);
-    const [real, onCli, theirs, mine] = await Promise.all([
+    const [real, onCli, theirs, mine, inProcess] = await Promise.all([
       observe(program, official, 'cli'),
       observe(program, ours, 'cli'),
       observe(program, official, 'host', AGENT),
       observe(program, ours, 'host', AGENT),
+      observe(program, ours, 'in-process'),
     ]);
     expect(onCli).toEqual(real);
     expect(withoutKnown(theirs, name)).toEqual(withoutKnown(real, name));
     expect(withoutKnown(mine, name)).toEqual(withoutKnown(real, name));
+    expect(withoutKnown(inProcess, name)).toEqual(withoutKnown(real, name));
     for (const known of HOST_DIFFERENCES.filter(({ programs }) => programs.includes(name))) {
       const others = HOST_DIFFERENCES.filter((it) => it !== known);
       const isNeeded = `not needed: ${known.why}`;

@@ -109,8 +109,9 @@ test('starts without a model; the turn names the settings that were checked', as
   })();
   await expect(reading).rejects.toThrow('--model rehearsal, which works offline');
   expect(messages.at(-1)).toMatchObject({
-    subtype: 'error_during_execution',
-    errors: [expect.stringContaining('--model rehearsal, which works offline')],
+    subtype: 'success',
+    is_error: true,
+    result: expect.stringContaining('--model rehearsal, which works offline'),
   });
 });
 
