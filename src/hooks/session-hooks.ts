@@ -40,8 +40,11 @@ export class SessionHooks {
 
   /** Replaces the callbacks of the program; shell commands stay. */
   setCallbacks(callbacks: readonly RegisteredHook[]): void {
-    const commands = this.#hooks.filter(({ target }) => target.kind === 'command');
-    this.#hooks = [...commands, ...callbacks];
+    this.#hooks = [...this.#commands(), ...callbacks];
+  }
+
+  #commands(): RegisteredHook[] {
+    return this.#hooks.filter(({ target }) => target.kind === 'command');
   }
 
   has(event: HookEvent): boolean {
@@ -55,10 +58,13 @@ export class SessionHooks {
     signal: AbortSignal,
     toolUseId?: string,
   ): Promise<HookEffect> {
-    if (!this.has(event)) return {};
-    const input = { ...this.#base(), hook_event_name: event, ...fields } as unknown as HookInput;
+    const hooks = isOutsideProgram(event, fields as object) ? this.#commands() : this.#hooks;
+    if (!hooks.some((hook) => hook.event === event)) return {};
+    const { permission_mode, ...base } = this.#base();
+    const mode = WITHOUT_MODE.has(event) ? {} : { permission_mode };
+    const input = { ...base, ...mode, hook_event_name: event, ...fields } as unknown as HookInput;
     const during = { signal, ...(toolUseId !== undefined && { toolUseId }) };
-    const { effect, failures } = await runHooks(this.#hooks, input, this.#context, during);
+    const { effect, failures } = await runHooks(hooks, input, this.#context, during);
     // A hook that was aborted has not failed.
     for (const failure of signal.aborted ? [] : failures) this.#onFailure(failure);
     if (effect.systemMessage !== undefined) this.#onMessage(effect.systemMessage);
@@ -70,6 +76,21 @@ export class SessionHooks {
       ...(effect.reason !== undefined && { reason: truncate(effect.reason, MAX_REASON_LENGTH, '… [cut]') }),
     };
   }
+}
+
+/** Events whose input has no permission mode, as in the official CLI. */
+const WITHOUT_MODE: ReadonlySet<HookEvent> = new Set(['SessionStart', 'SessionEnd', 'SubagentStart']);
+
+/**
+ * The start and the end of a process are events for commands only. In the official CLI, a program registers its callbacks
+ * after the start and has closed the connection before the end.
+ */
+function isOutsideProgram(
+  event: HookEvent,
+  fields: { readonly source?: unknown; readonly reason?: unknown },
+): boolean {
+  if (event === 'SessionEnd') return fields.reason !== 'clear';
+  return event === 'SessionStart' && fields.source !== 'clear' && fields.source !== 'compact';
 }
 
 /** Parses `hooks` of `initialize`: callbacks of the program, by event, with timeouts in seconds. */

@@ -62,7 +62,7 @@ test('new callbacks replace the old ones; commands stay', async () => {
     return {};
   });
   session.setCallbacks([callback('new')]);
-  expect(await session.run('SessionStart', { source: 'startup' }, never)).toEqual({
+  expect(await session.run('SessionStart', { source: 'clear' }, never)).toEqual({
     additionalContext: 'from the shell',
   });
   expect(called).toEqual(['new']);
@@ -82,17 +82,17 @@ test('truncates long texts', async () => {
     systemMessage: 'hello',
     hookSpecificOutput: { additionalContext: long },
   }));
-  const { reason, additionalContext } = await session.run('SessionStart', { source: 'startup' }, never);
+  const { reason, additionalContext } = await session.run('SessionStart', { source: 'clear' }, never);
   expect([reason?.length, additionalContext?.length]).toEqual([10_007, 10_007]);
   expect(messages).toEqual(['hello']);
 });
 
 test('reports a failed hook, but not an aborted one', async () => {
   const failing = hooksOf([callback('a')], async () => Promise.reject(new Error('broke')));
-  await failing.session.run('SessionStart', { source: 'startup' }, never);
+  await failing.session.run('SessionStart', { source: 'clear' }, never);
   expect(failing.failures).toEqual(['broke']);
   const abort = new AbortController();
   const cancelled = hooksOf([callback('a')], () => new Promise(() => abort.abort()));
-  await cancelled.session.run('SessionStart', { source: 'startup' }, abort.signal);
+  await cancelled.session.run('SessionStart', { source: 'clear' }, abort.signal);
   expect(cancelled.failures).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { SessionHooks } from '../../hooks/session-hooks.ts';
 import type { Usage, UserBlock } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
@@ -113,6 +114,10 @@ export class Conversation {
     const compact_metadata = { trigger, pre_tokens: preTokens, post_tokens: done.postTokens };
     emit({ type: 'system', subtype: 'compact_boundary', compact_metadata });
     await hooks.run('PostCompact', { trigger, compact_summary: summary } as never, signal);
+    const started = await hooks.run('SessionStart', { source: 'compact', model: modelName() }, signal);
+    if (started.additionalContext !== undefined) {
+      this.add([{ type: 'text', text: started.additionalContext }], randomUUID());
+    }
     return true;
   }
 

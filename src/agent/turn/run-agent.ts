@@ -130,6 +130,9 @@ async function endByOutput(
   return 'given';
 }
 
+/** The background work in the input of stop hooks: this agent has none. */
+export const NO_BACKGROUND = { background_tasks: [], session_crons: [] };
+
 /** Lets stop hooks make an agent continue with their reason, at most `max` times. */
 export function stopHook(
   max: number,

@@ -18,7 +18,7 @@ import { textOf } from '../models/message-collector.ts';
 import type { ModelMessage } from '../models/model.ts';
 import type { AgentDefinition } from '../session/agent-definition.ts';
 import { connectedServers, isInherited, poolSource, serversFor } from './agent-tools.ts';
-import { runAgent, stopHook } from './run-agent.ts';
+import { NO_BACKGROUND, runAgent, stopHook } from './run-agent.ts';
 import { completeUsage } from './turn-report.ts';
 
 /** The dependencies of a sub-agent that its delegating agent provides. */
@@ -98,7 +98,13 @@ export async function runSubAgent(
     beforeEnd: stopHook(MAX_CONTINUATIONS, (isActive, stopSignal) =>
       session.hooks.run(
         'SubagentStop',
-        { ...identity, stop_hook_active: isActive, agent_transcript_path: '' },
+        {
+          ...identity,
+          ...NO_BACKGROUND,
+          stop_hook_active: isActive,
+          agent_transcript_path: '',
+          last_assistant_message: lastReply,
+        },
         stopSignal,
       ),
     ),

@@ -9,7 +9,7 @@ import { NO_USAGE } from '../loop/loop.ts';
 import { textOf } from '../models/message-collector.ts';
 import type { Session } from '../session/session.ts';
 import { connectedServers } from './agent-tools.ts';
-import { runAgent, stopHook, type TurnEnd } from './run-agent.ts';
+import { NO_BACKGROUND, runAgent, stopHook, type TurnEnd } from './run-agent.ts';
 import { expandCommand, listCommands } from './slash-commands.ts';
 import { runSubAgent } from './sub-agent.ts';
 import { currentSystemPrompt } from './system-prompt.ts';
@@ -108,7 +108,7 @@ async function runLead(
   const stop = stopHook(MAX_CONTINUATIONS, (isActive, stopSignal) =>
     session.hooks.run(
       'Stop',
-      { stop_hook_active: isActive, last_assistant_message: report.text },
+      { ...NO_BACKGROUND, stop_hook_active: isActive, last_assistant_message: report.text },
       stopSignal,
     ),
   );
@@ -199,13 +199,13 @@ async function preparePrompt(
   if (given.length === 0) return failed('The message has no content');
   const text = textOf(given, '\n');
   const started = await session.start(signal);
+  const handled = await runHostCommand(session, text, uuid, signal);
+  if (handled) return handled;
   const submitted = await session.hooks.run('UserPromptSubmit', { prompt: text }, signal);
   // An interrupted hook has made no decision.
   if (signal.aborted && session.hooks.has('UserPromptSubmit')) return interrupted();
   const refusal = submitted.stop ?? (submitted.decision === 'deny' ? (submitted.reason ?? '') : undefined);
   if (refusal !== undefined) return done(`A hook blocked the prompt: ${refusal}`);
-  const handled = await runHostCommand(session, text, uuid, signal);
-  if (handled) return handled;
   const expanded = text.startsWith('/') ? await expandCommand(text, session.context, signal) : undefined;
   if (expanded && 'fault' in expanded) return signal.aborted ? interrupted() : done(expanded.fault);
   const contexts = [started.additionalContext, submitted.additionalContext].filter((it) => it !== undefined);

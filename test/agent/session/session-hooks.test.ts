@@ -43,7 +43,6 @@ const specific = (hookEventName: HookEvent, more: object): HookJSONOutput =>
 
 test('the hooks of one approved call run in order with their inputs', async () => {
   const { hooks, heard, events } = listen({
-    SessionStart: {},
     UserPromptSubmit: {},
     PreToolUse: {},
     PermissionRequest: {},
@@ -60,7 +59,6 @@ test('the hooks of one approved call run in order with their inputs', async () =
   });
   await collect(query);
   expect(events()).toEqual([
-    'SessionStart',
     'UserPromptSubmit',
     'PreToolUse',
     'Notification',
@@ -82,7 +80,6 @@ test('the hooks of one approved call run in order with their inputs', async () =
     mcp_server: { name: 'calc', source: 'sdk' },
   };
   const of = (name: string) => heard.find((it) => it.hook_event_name === name);
-  expect(of('SessionStart')).toEqual({ ...base, hook_event_name: 'SessionStart', source: 'startup' });
   expect(of('UserPromptSubmit')).toEqual({
     ...base,
     hook_event_name: 'UserPromptSubmit',
@@ -121,6 +118,8 @@ test('the hooks of one approved call run in order with their inputs', async () =
     hook_event_name: 'Stop',
     stop_hook_active: false,
     last_assistant_message: 'It is 3.',
+    background_tasks: [],
+    session_crons: [],
   });
 });
 
@@ -201,7 +200,6 @@ test.each([
 
 test('context added by hooks reaches the model in tags after the results', async () => {
   const { hooks } = listen({
-    SessionStart: specific('SessionStart', { additionalContext: 'at the start' }),
     UserPromptSubmit: specific('UserPromptSubmit', { additionalContext: 'with the prompt' }),
     PreToolUse: specific('PreToolUse', { additionalContext: 'before' }),
     PostToolUse: specific('PostToolUse', { additionalContext: 'after' }),
@@ -213,7 +211,7 @@ test('context added by hooks reaches the model in tags after the results', async
     { rules: allow('mcp__calc') },
   );
   await collect(query);
-  expect(texts(model.requests[0])).toEqual(['go', 'at the start', 'with the prompt']);
+  expect(texts(model.requests[0])).toEqual(['go', 'with the prompt']);
   expect(texts(model.requests[1])).toEqual(
     ['before', 'after', 'at the end'].map((it) => `<hook>\n${it}\n</hook>`),
   );
@@ -313,18 +311,28 @@ test('a Stop hook with "continue": false ends the turn', async () => {
   expect(model.requests).toHaveLength(1);
 });
 
-test('a compaction runs PreCompact and PostCompact', async () => {
-  const { hooks, heard } = listen({ PreCompact: {}, PostCompact: {} });
+test('a compaction runs PreCompact and PostCompact, and starts the session again', async () => {
+  const { hooks, heard } = listen({
+    PreCompact: {},
+    PostCompact: {},
+    SessionStart: specific('SessionStart', { additionalContext: 'after the compaction' }),
+  });
   async function* prompts() {
     yield said(`one ${'word '.repeat(2000)}`);
     yield said('two');
     yield said('/compact the names');
+    yield said('three');
   }
-  const { query } = drive((_, n) => text(n < 3 ? 'a reply' : 'a summary'), { prompt: prompts(), hooks });
+  const { query, model } = drive((_, n) => text(n < 3 ? 'a reply' : 'a summary'), {
+    prompt: prompts(),
+    hooks,
+  });
   await collect(query);
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('after the compaction');
   expect(heard).toMatchObject([
     { hook_event_name: 'PreCompact', trigger: 'manual', custom_instructions: 'the names' },
     { hook_event_name: 'PostCompact', trigger: 'manual', compact_summary: 'a summary' },
+    { hook_event_name: 'SessionStart', source: 'compact', model: expect.any(String) },
   ]);
 });
 
@@ -404,6 +412,14 @@ test('shell hooks run beside callbacks; the stricter decision wins', async () =>
   await collect(query);
   expect(heard).toHaveLength(1);
   expect(results(model.requests[1]).t1).toBe('!PreToolUse:mcp__calc__add hook error: not in this shell');
+});
+
+test('the start and the end of a session are no events for callbacks', async () => {
+  const { hooks, heard } = listen({ SessionStart: {}, SessionEnd: {} });
+  const { query, session } = drive([text('ok')], { hooks });
+  await collect(query);
+  await session().done;
+  expect(heard).toEqual([]);
 });
 
 test('SessionStart output of a shell hook reaches the model; SessionEnd runs at the end', async () => {

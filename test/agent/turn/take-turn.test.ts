@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
@@ -253,28 +253,19 @@ describe('session turns', () => {
   ];
 
   test('a resumed session continues, and SessionStart gets the source "resume"', async () => {
-    const sources: unknown[] = [];
+    const cwd = await realpath(await temporaryRoot());
+    const command = { kind: 'command', command: 'cat > started.json' } as const;
     const { query, model } = drive(
       [text('Ada')],
+      { prompt: 'who am I?' },
       {
-        prompt: 'who am I?',
-        hooks: {
-          SessionStart: [
-            {
-              hooks: [
-                async (input) => {
-                  sources.push('source' in input && input.source);
-                  return {};
-                },
-              ],
-            },
-          ],
-        },
+        messages: BEFORE,
+        workspace: { cwd, home: '/h', directories: [] },
+        hooks: [{ event: 'SessionStart', target: command }],
       },
-      { messages: BEFORE },
     );
     await collect(query);
-    expect(sources).toEqual(['resume']);
+    expect(JSON.parse(await readFile(join(cwd, 'started.json'), 'utf8'))).toMatchObject({ source: 'resume' });
     expect(model.requests[0]?.messages).toEqual([
       ...BEFORE,
       { role: 'user', content: [{ type: 'text', text: 'who am I?' }] },
@@ -341,7 +332,7 @@ describe('session turns', () => {
     expect(kinds(rest.slice(0, 2))).toEqual(['system init', 'result success']);
     expect(new Set(rest.map(({ session_id }) => session_id))).toEqual(new Set([after]));
     expect(after).not.toBe(before);
-    expect(sources.slice(0, 3)).toEqual([['startup', before], 'clear', ['clear', after]]);
+    expect(sources).toEqual(['clear', ['clear', after]]);
     expect(model.requests.at(-1)?.messages).toHaveLength(1);
     expect((await read()).messages).toMatchObject([{ content: [{ text: 'one' }] }, { role: 'assistant' }]);
     const next = join(dirname(kept.path), `${after}.jsonl`);
