@@ -12,18 +12,21 @@ const MAX_OUTPUT_BYTES = 1_000_000;
 const DRAIN_MS = 300;
 
 /**
- * Runs hook commands in the shell, each in its own process group, which is killed as a whole on abort. A command is
- * complete when its shell exits; its background processes keep running.
+ * Runs hook commands in the shell, or with arguments without a shell, each in its own process group, which is killed as
+ * a whole on abort. A command is complete when its shell exits; its background processes keep running.
  */
 export function spawnShell(surroundings: {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }): HookContext['spawn'] {
-  return async (command, stdin, signal) => {
-    const child = spawn(command, {
-      shell: true,
+  // The `claude` CLI sets this variable for its hooks.
+  const variables = { CLAUDE_PROJECT_DIR: surroundings.cwd };
+  const substituted = (text: string) => text.replaceAll('${CLAUDE_PROJECT_DIR}', surroundings.cwd);
+  return async (command, stdin, signal, args) => {
+    const child = spawn(args ? substituted(command) : command, args?.map(substituted) ?? [], {
+      shell: args === undefined,
       cwd: surroundings.cwd,
-      env: { ...surroundings.env },
+      env: { ...surroundings.env, ...variables },
       detached: process.platform !== 'win32',
       stdio: 'pipe',
     });

@@ -1,4 +1,7 @@
+import { isRecord } from '../base/json-value.ts';
 import { compilePattern } from '../base/text/patterns.ts';
+import { matchCall } from '../permissions/match.ts';
+import type { Rule } from '../permissions/rule.ts';
 import { aliasesOf } from '../pool/unique-names.ts';
 import type { HookEvent, HookInput, McpServerProvenance } from '../protocol/hook.ts';
 import { isMcpToolName, mcpToolName, normalizeName, writtenToolName } from '../protocol/tool-name.ts';
@@ -8,12 +11,21 @@ export type RegisteredHook = {
   readonly event: HookEvent;
   /** Empty or `*`: always. Names separated by `|`: exactly those. Anything else: an unanchored regular expression. */
   readonly matcher?: string;
+  /** The hook runs only for tool calls that this rule may match. */
+  readonly condition?: Rule;
   readonly timeoutMs?: number;
   /** Overrides the event's failure policy. */
   readonly onFailure?: OnFailure;
-  readonly target:
-    | { readonly kind: 'callback'; readonly id: string }
-    | { readonly kind: 'command'; readonly command: string };
+  readonly target: { readonly kind: 'callback'; readonly id: string } | HookCommand;
+};
+
+/** A shell command, or with `args` a program that is started without a shell. */
+export type HookCommand = {
+  readonly kind: 'command';
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** The action does not wait for the command, and its output is ignored. */
+  readonly isBackground?: true;
 };
 
 /**
@@ -21,13 +33,31 @@ export type RegisteredHook = {
  * `mcp__server__tool`, normalized or as the server writes it, as in permission rules: a hook still runs if another server
  * takes the name, and a name that two servers could mean runs it for both.
  */
-export function matchingHooks(hooks: readonly RegisteredHook[], input: HookInput): RegisteredHook[] {
+export function matchingHooks(
+  hooks: readonly RegisteredHook[],
+  input: HookInput,
+  home = '/',
+): RegisteredHook[] {
   const subjects = matchedNames(input);
   return hooks.filter(
-    ({ event, matcher = '' }) =>
+    ({ event, matcher = '', condition }) =>
       event === input.hook_event_name &&
-      (subjects === undefined || subjects.some((subject) => matches(matcher, subject))),
+      (subjects === undefined || subjects.some((subject) => matches(matcher, subject))) &&
+      (condition === undefined || mayMatch(condition, input, home)),
   );
+}
+
+/** A hook may be a guard, so it also runs if the rule cannot be compared with the call. */
+function mayMatch(rule: Rule, input: HookInput, home: string): boolean {
+  if (!('tool_name' in input) || !isRecord(input.tool_input)) return true;
+  const { tool_name: name, tool_input } = input;
+  const server = 'mcp_server' in input ? (input.mcp_server as McpServerProvenance) : undefined;
+  const call = {
+    name,
+    ...(server && { server: server.name, tool: ownToolName(name, server) }),
+    input: tool_input,
+  };
+  return matchCall(rule, call, { cwd: input.cwd, home, directories: [] }).kind !== 'no';
 }
 
 /** Why a matcher is not a valid regular expression. Its hooks always run, because they may be guards. */
@@ -45,8 +75,14 @@ function matchedNames(input: HookInput): readonly string[] | undefined {
   if (member === 'mcp_server_name') return [value, normalizeName(value)];
   const server = 'mcp_server' in input ? (input.mcp_server as McpServerProvenance) : undefined;
   if (server === undefined) return [value];
-  const { name, tool = value.slice(writtenToolName(name, '').length) } = server;
+  const { name } = server;
+  const tool = ownToolName(value, server);
   return [value, mcpToolName(name, tool), writtenToolName(name, tool), ...aliasesOf(name, tool)];
+}
+
+/** The tool's own name at its server, which is given only if the model sees an alias. */
+function ownToolName(name: string, { name: server, tool }: McpServerProvenance): string {
+  return tool ?? name.slice(writtenToolName(server, '').length);
 }
 
 const SUBJECTS: Readonly<Partial<Record<HookEvent, string>>> = {

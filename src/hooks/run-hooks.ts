@@ -13,7 +13,16 @@ export type HookContext = {
     toolUseId: string | undefined,
     signal: AbortSignal,
   ) => Promise<unknown>;
-  readonly spawn: (command: string, stdin: string, signal: AbortSignal) => Promise<CommandEnd>;
+  readonly spawn: (
+    command: string,
+    stdin: string,
+    signal: AbortSignal,
+    args?: readonly string[],
+  ) => Promise<CommandEnd>;
+  /** The user's home directory, for paths in conditions of hooks. */
+  readonly home?: string;
+  /** Called if a hook that runs in the background fails. */
+  readonly onBackgroundFailure?: (failure: HookFailure) => void;
 };
 
 /** A failed hook and the consequence. */
@@ -37,15 +46,23 @@ export async function runHooks(
   context: HookContext,
   during: { readonly toolUseId?: string; readonly signal: AbortSignal },
 ): Promise<HookOutcome> {
-  const matching = matchingHooks(hooks, input);
+  const matching = matchingHooks(hooks, input, context.home);
   const failures: HookFailure[] = [];
   const effects = await Promise.all(
     matching.map(async (hook): Promise<HookEffect> => {
-      try {
-        const output = await withHookTimeout(hook, during.signal, (signal) =>
+      const run = () =>
+        withHookTimeout(hook, during.signal, (signal) =>
           reach(hook, input, context, during.toolUseId, signal),
         );
-        return readHookOutput(output);
+      if (hook.target.kind === 'command' && hook.target.isBackground) {
+        run().catch((thrown: unknown) => {
+          const failure = { hook, message: messageOf(thrown), consequence: 'continue' } as const;
+          if (!during.signal.aborted) context.onBackgroundFailure?.(failure);
+        });
+        return {};
+      }
+      try {
+        return readHookOutput(await run());
       } catch (thrown) {
         const consequence = onFailure(hook.event, hook.onFailure);
         failures.push({ hook, message: messageOf(thrown), consequence });
@@ -66,7 +83,8 @@ async function reach(
 ): Promise<unknown> {
   const { target } = hook;
   if (target.kind === 'callback') return context.callback(target.id, input, toolUseId, signal);
-  return commandOutput(hook.event, await context.spawn(target.command, JSON.stringify(input), signal));
+  const end = await context.spawn(target.command, JSON.stringify(input), signal, target.args);
+  return commandOutput(hook.event, end);
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;

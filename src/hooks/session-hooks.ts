@@ -33,8 +33,8 @@ export class SessionHooks {
   }) {
     this.#hooks = [...options.hooks];
     this.#base = () => options.base();
-    this.#context = options.context;
     this.#onFailure = (failure) => options.onFailure(failure);
+    this.#context = { ...options.context, onBackgroundFailure: this.#onFailure };
     this.#onMessage = (message) => options.onMessage(message);
   }
 

@@ -28,6 +28,31 @@ test('exit code 2 blocks with the text on stderr', async () => {
   expect(failures).toEqual([]);
 });
 
+test('a command with arguments runs without a shell, and knows the project', async () => {
+  const script =
+    'test "$1" = \'$HOME;\' && test "$2" = "$PWD" && test "$CLAUDE_PROJECT_DIR" = "$PWD" && exit 2';
+  const hook: RegisteredHook = {
+    event: 'PreToolUse',
+    target: {
+      kind: 'command',
+      command: 'sh',
+      args: ['-c', script, 'x', '$HOME;', '$' + '{CLAUDE_PROJECT_DIR}'],
+    },
+  };
+  expect((await run([hook], preToolUse('Bash'))).effect.decision).toBe('deny');
+});
+
+test('the action does not wait for a command in the background, whose failure is reported', async () => {
+  const failed = Promise.withResolvers<unknown>();
+  const world = { ...silent, onBackgroundFailure: failed.resolve };
+  const hook: RegisteredHook = {
+    event: 'PreToolUse',
+    target: { kind: 'command', command: 'echo no >&2; exit 1', isBackground: true },
+  };
+  expect(await run([hook], preToolUse('Bash'), world)).toEqual({ effect: {}, ran: 1, failures: [] });
+  expect(await failed.promise).toMatchObject({ message: 'the command exited with code 1: no' });
+});
+
 test.each([
   ['exit 1', 'the command exited with code 1'],
   ['echo why >&2; exit 7', 'the command exited with code 7: why'],

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { matcherFault, matchingHooks } from '../../src/hooks/match-hooks.ts';
+import { parseRule } from '../../src/permissions/rule.ts';
 import { aliasesOf } from '../../src/pool/unique-names.ts';
 import type { HookInput } from '../../src/protocol/hook.ts';
 import { callback, ofServer, preToolUse, prompt, started } from './inputs.ts';
 
+const shell = (command: string) => ({ ...preToolUse('Bash'), tool_input: { command } }) as HookInput;
 const [DROP_ALIAS = ''] = aliasesOf('prod__db', 'drop');
 const LONG = 'x'.repeat(120);
 const [LONG_ALIAS = ''] = aliasesOf('docs', LONG);
@@ -75,6 +77,24 @@ test('hooks of other events do not run, and matchers compare the subject of the 
   const hooks = [callback('a'), callback('b', { event: 'SessionStart', matcher: 'resume' })];
   expect(matchingHooks(hooks, started('resume'))).toEqual([hooks[1]]);
   expect(matchingHooks(hooks, started('startup'))).toEqual([]);
+});
+
+test.each<[string, HookInput, boolean]>([
+  ['Bash(git push *)', shell('git push origin'), true],
+  ['Bash(git push *)', shell('cd x && sudo git push'), true],
+  ['Bash(git push *)', shell('$cmd'), true],
+  ['Bash(git push *)', shell('git log'), false],
+  ['Edit(src/**)', { ...preToolUse('Write'), tool_input: { file_path: '/w/src/a' } } as HookInput, true],
+  ['Edit(~/x)', { ...preToolUse('Edit'), tool_input: { file_path: '/h/x/y' } } as HookInput, true],
+  ['Edit(src/**)', { ...preToolUse('Write'), tool_input: { file_path: '/w/a' } } as HookInput, false],
+  ['mcp__docs__get_*', ofServer('mcp__docs__get_page', 'docs'), true],
+  ['mcp__docs__get_*', ofServer('mcp__docs__search', 'docs'), false],
+  ['Bash(git push *)', prompt, true],
+])('a hook with the condition %s', (text, input, expected) => {
+  const parsed = parseRule(text, 'deny', 'userSettings');
+  if (!parsed.ok) throw new Error(parsed.diagnostic.message);
+  const hook = callback('h', { event: input.hook_event_name, condition: parsed.rule });
+  expect(matchingHooks([hook], input, '/h').length === 1).toBe(expected);
 });
 
 test('an event without a subject runs all its hooks', () => {

@@ -78,6 +78,7 @@ export function createHooks(
         return (await session.channel().request(body, { signal })).response;
       },
       spawn: spawnShell({ cwd: workspace.cwd, env: { ...shellEnv } }),
+      home: workspace.home,
     },
     onFailure: ({ hook, message }) => note?.(`a ${hook.event} hook failed: ${message}`),
     onMessage: (message) => note?.(message),

@@ -1,13 +1,14 @@
 import { isRecord } from '../../base/json-value.ts';
 import { nearest } from '../../base/text/nearest.ts';
-import { matcherFault, type RegisteredHook } from '../../hooks/match-hooks.ts';
+import { matcherFault, type OnFailure, type RegisteredHook } from '../../hooks/match-hooks.ts';
+import { parseRule, type Rule } from '../../permissions/rule.ts';
 import { HOOK_EVENTS } from '../../protocol/hook.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
 import type { SettingDiagnostics } from './setting-keys.ts';
 
 /**
- * Reads `{ Event: [{ matcher, hooks: [{ type: "command", command, timeout }] }] }`, with timeouts in seconds. Anything
- * invalid is an error, because the hook may be a guard.
+ * Reads `{ Event: [{ matcher, hooks: [{ type: "command", command, args, if, timeout, async, onFailure }] }] }`, with
+ * timeouts in seconds. Anything invalid is an error, because the hook may be a guard.
  */
 export function readHookSettings(
   raw: unknown,
@@ -68,23 +69,64 @@ function readGroup(
 ): RegisteredHook[] {
   return hooks.flatMap((hook, at) => {
     if (!isCommand(hook)) {
-      faults.error([...path, at], 'must be { "type": "command", "command": string, "timeout": seconds }');
+      faults.error([...path, at], isRecord(hook) ? commandFault(hook) : COMMAND_RULE);
       return [];
     }
-    const { command, timeout } = hook;
+    const { command, args, timeout, onFailure } = hook;
+    const condition = readCondition(hook.if, [...path, at, 'if'], faults);
     return [
       {
         event,
         ...(matcher !== undefined && { matcher }),
+        ...(condition && { condition }),
         ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
-        target: { kind: 'command', command },
+        ...(onFailure !== undefined && { onFailure }),
+        target: {
+          kind: 'command',
+          command,
+          ...(args && { args }),
+          ...(hook.async === true && { isBackground: true }),
+        },
       },
     ];
   });
 }
 
+/** The rule of `if`. It is compared like a deny rule, and a hook whose rule is invalid always runs: it may be a guard. */
+function readCondition(
+  text: string | undefined,
+  path: readonly (string | number)[],
+  faults: SettingDiagnostics,
+): Rule | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseRule(text, 'deny', 'userSettings');
+  if (parsed.ok) return parsed.rule;
+  faults.warning(path, `${parsed.diagnostic.message}; the hook runs whatever the call is`);
+  return undefined;
+}
+
+const COMMAND_RULE = 'must be { "type": "command", "command": string, "timeout": seconds }';
+
+function commandFault({ type, shell }: Readonly<Record<string, unknown>>): string {
+  if (typeof type === 'string' && OTHER_TYPES.has(type))
+    return `hooks of type "${type}" are not supported, so this one does not run; use type "command"`;
+  if (type === 'command' && shell === 'powershell')
+    return '"shell": "powershell" is not supported, so this hook does not run; start pwsh in "command"';
+  return COMMAND_RULE;
+}
+
+/** Types of hooks that only the `claude` CLI runs. */
+const OTHER_TYPES: ReadonlySet<string> = new Set(['prompt', 'agent', 'http', 'mcp_tool']);
+
 type Group = { readonly matcher?: string; readonly hooks: readonly unknown[] };
-type Command = { readonly command: string; readonly timeout?: number };
+type Command = {
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly if?: string;
+  readonly timeout?: number;
+  readonly async?: boolean;
+  readonly onFailure?: OnFailure;
+};
 
 function isGroup(value: unknown): value is Group {
   if (!isRecord(value) || !Array.isArray(value.hooks)) return false;
@@ -93,5 +135,12 @@ function isGroup(value: unknown): value is Group {
 
 function isCommand(value: unknown): value is Command {
   if (!isRecord(value) || value.type !== 'command' || typeof value.command !== 'string') return false;
-  return value.timeout === undefined || (typeof value.timeout === 'number' && value.timeout > 0);
+  const { timeout, args, if: condition, onFailure, shell } = value;
+  return (
+    (timeout === undefined || (typeof timeout === 'number' && timeout > 0)) &&
+    (args === undefined || (Array.isArray(args) && args.every((it) => typeof it === 'string'))) &&
+    (condition === undefined || typeof condition === 'string') &&
+    (onFailure === undefined || onFailure === 'continue' || onFailure === 'block') &&
+    (shell === undefined || shell === 'bash')
+  );
 }

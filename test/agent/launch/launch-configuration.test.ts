@@ -4,7 +4,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { launch } from '../../../src/agent/launch/launch.ts';
 import { parseFlags } from '../../../src/agent/launch/parse-flags.ts';
 import type { AgentSession } from '../../../src/agent/session/agent-session.ts';
-import { decideServers, trustDirectory } from '../../../src/config/approval/approval-store.ts';
+import {
+  approveSettings,
+  decideServers,
+  trustDirectory,
+} from '../../../src/config/approval/approval-store.ts';
 import type { AgentLink } from '../../../src/control/link.ts';
 import { memoryLinks } from '../../../src/control/memory-link.ts';
 import type { Frame } from '../../../src/protocol/control-frame.ts';
@@ -25,7 +29,7 @@ describe('configured', () => {
       version: '1',
       now: () => new Date(),
       // What the server itself has wrong is not told here.
-      note: (line) => void (/^(MCP server|warning: tool) "/.test(line) || notes.push(line)),
+      note: (line) => void (/^(MCP server|warning: (the definition of )?tool) "/.test(line) || notes.push(line)),
       signal: stop.signal,
     });
     onTestFinished(async () => {
@@ -318,7 +322,21 @@ describe('broken settings', () => {
     'managed settings': ({ managed }: ConfigPlace) => join(managed, 'managed-settings.json'),
     'settings of the project': ({ project }: ConfigPlace) => join(project, '.toolplane/settings.json'),
     'local settings': ({ project }: ConfigPlace) => join(project, '.toolplane/settings.local.json'),
+    'the project’s settings of the claude CLI': ({ project }: ConfigPlace) =>
+      join(project, '.claude/settings.json'),
+    'the user’s settings of the claude CLI': ({ userHome }: ConfigPlace) =>
+      join(userHome, '.claude/settings.json'),
   };
+
+  test('a hook of a project’s .claude settings runs after approval, with CLAUDE_PROJECT_DIR', async () => {
+    const place = configPlace();
+    const command = 'test "$CLAUDE_PROJECT_DIR" = "$PWD" && exit 2; exit 0';
+    const value = { hooks: { PreToolUse: [{ hooks: [{ type: 'command', command, if: 'Bash(echo *)' }] }] } };
+    const path = place.write(join(place.project, '.claude/settings.json'), value);
+    expect(await (await started(place)).denials()).toBe(0);
+    approveSettings(place.home, { scope: 'project', path, value });
+    expect(await (await started(place)).denials()).toBe(1);
+  });
 
   test.each(Object.entries(FILES))(
     'deny rules of %s stay in force while the file is invalid',

@@ -47,10 +47,41 @@ test.each([
   [{ Stop: {} }, '"hooks.Stop" must be a list'],
   [{ Stop: [{ hooks: [] }, { hook: [] }] }, '"hooks.Stop[1]" must be { "matcher": string, "hooks": list }'],
   [{ Stop: [{ matcher: 1, hooks: [] }] }, '"hooks.Stop[0]" must be { "matcher": string, "hooks": list }'],
-  [{ Stop: [{ hooks: [{ type: 'prompt', prompt: 'x' }] }] }, `"hooks.Stop[0].hooks[0]" ${SHAPE}`],
+  [{ Stop: [{ hooks: [{ type: 'propmt', prompt: 'x' }] }] }, `"hooks.Stop[0].hooks[0]" ${SHAPE}`],
+  [
+    { Stop: [{ hooks: [{ type: 'prompt', prompt: 'x' }] }] },
+    '"hooks.Stop[0].hooks[0]" hooks of type "prompt" are not supported, so this one does not run; use type "command"',
+  ],
+  [
+    { Stop: [{ hooks: [command('a', { shell: 'powershell' })] }] },
+    '"hooks.Stop[0].hooks[0]" "shell": "powershell" is not supported, so this hook does not run; start pwsh in "command"',
+  ],
+  [{ Stop: [{ hooks: [command('a', { args: ['x', 1] })] }] }, `"hooks.Stop[0].hooks[0]" ${SHAPE}`],
+  [{ Stop: [{ hooks: [command('a', { onFailure: 'stop' })] }] }, `"hooks.Stop[0].hooks[0]" ${SHAPE}`],
   [{ Stop: [{ hooks: [command('a'), command('b', { timeout: 0 })] }] }, `"hooks.Stop[0].hooks[1]" ${SHAPE}`],
 ])('%j is an error, because it may be a guard', (raw, fault) => {
   expect(read(raw).faults).toEqual([fault]);
+});
+
+test('reads arguments, conditions, background commands and the consequence of a failure', () => {
+  const hook = command('guard', { args: ['-x'], if: 'Bash(git *)', async: true, onFailure: 'continue' });
+  expect(read({ PreToolUse: [{ hooks: [hook] }] })).toEqual({
+    hooks: [
+      {
+        event: 'PreToolUse',
+        condition: { tool: 'Bash', content: 'git *', effect: 'deny', source: 'userSettings' },
+        onFailure: 'continue',
+        target: { kind: 'command', command: 'guard', args: ['-x'], isBackground: true },
+      },
+    ],
+    faults: [],
+  });
+});
+
+test('a hook with an invalid condition always runs', () => {
+  const { hooks, faults } = read({ PreToolUse: [{ hooks: [command('a', { if: 'Bash(' })] }] });
+  expect(hooks).toEqual([{ event: 'PreToolUse', target: { kind: 'command', command: 'a' } }]);
+  expect(faults).toEqual([expect.stringMatching(/hooks\[0\]\.if" .*the hook runs whatever the call is$/)]);
 });
 
 test('warns about an invalid matcher and keeps its hooks', () => {
