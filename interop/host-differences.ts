@@ -96,6 +96,21 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
     why: 'the text of an endpoint that cannot be reached names its URL',
     without: withText(/(?:Connection refused|Cannot reach)[\s\S]*ECONNREFUSED[\s\S]*$/, '<ECONNREFUSED>'),
   },
+  {
+    programs: ['settings-files', 'settings-of-project'],
+    why: 'the text of a denied tool call names the rule that denies it, or one that would allow it',
+    without: withText(/^(?:deny rule|Permission (?:to use|required)|touch in )[\s\S]*$/, '<denied>'),
+  },
+  {
+    programs: ['settings-files'],
+    why: 'the reason of a shell hook is its stderr, without the command',
+    without: withText(/(?<=hook error: )\[[\s\S]*\]: |\n$/g, ''),
+  },
+  {
+    programs: ['settings-of-project'],
+    why: 'hooks and variables in the settings of a project wait for approval; its deny rules do not',
+    without: withoutMember('ranUnapproved'),
+  },
 ];
 
 /** The observation without the known differences of the program. */

@@ -29,7 +29,8 @@ describe('configured', () => {
       version: '1',
       now: () => new Date(),
       // What the server itself has wrong is not told here.
-      note: (line) => void (/^(MCP server|warning: (the definition of )?tool) "/.test(line) || notes.push(line)),
+      note: (line) =>
+        void (/^(MCP server|warning: (the definition of )?tool) "/.test(line) || notes.push(line)),
       signal: stop.signal,
     });
     onTestFinished(async () => {
