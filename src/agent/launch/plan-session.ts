@@ -70,7 +70,7 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
     mayBypass: mode.mayBypass,
     // A program that answers permission requests sets the flag.
     asksProgram: flags.permissionPromptTool !== undefined && flags.permissionPrompts !== 'none',
-    reportsState: env.CLAUDE_CODE_SDK_READS_SESSION_STATE === '1',
+    ...stateReports(env),
     reportsDecisions: flags.reportDecisions === true,
     marks: flags.toolMarks === true,
     ...(toolSearch && { toolSearch }),
@@ -102,6 +102,15 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
       ...(mode.mode === 'auto' ? ['mode auto is not supported; using mode default'] : []),
     ],
   };
+}
+
+/** An SDK sets the first variable for itself; a program sets the second to get the messages too. */
+function stateReports({
+  CLAUDE_CODE_SDK_READS_SESSION_STATE: sdk,
+  CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: program,
+}: LaunchEnvironment['env']): Pick<SessionOptions, 'reportsState'> {
+  if (program === '1' || program === 'true') return { reportsState: 'to-program' };
+  return sdk === '1' ? { reportsState: 'to-sdk' } : {};
 }
 
 function joined(...parts: readonly (string | undefined)[]): string {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Coalescer } from '../../base/async/coalescer.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { ControlChannel } from '../../control/channel.ts';
 import type { AgentLink } from '../../control/link.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';
@@ -75,6 +76,8 @@ export class AgentSession implements Session {
   /** Why the session starts; undefined once its SessionStart hooks have run. */
   #startSource: 'startup' | 'resume' | 'clear' | undefined;
   #hasFailed = false;
+  /** Identifies the user message of the current turn in its messages, if the program gave that message an id. */
+  #answered: Frame = {};
   /** The id of the current user message, for hook inputs. */
   #promptId: string = randomUUID();
   /** Settles when the link has ended and everything is closed; rejects with the error of the link. */
@@ -95,8 +98,9 @@ export class AgentSession implements Session {
     const channel = () => this.channel;
     const emit = (message: Frame) => this.emit(message);
     this.state = new SessionStateTracker((state) => {
-      if (options.reportsState)
-        emit({ type: 'system', subtype: 'session_state_changed', state, sdk_host_only: true });
+      if (!options.reportsState) return;
+      const hidden = options.reportsState === 'to-sdk' ? { sdk_host_only: true } : {};
+      emit({ type: 'system', subtype: 'session_state_changed', state, ...hidden });
     });
     this.#turns = new TurnQueue((message, turn) => this.#handle(message, turn), this.state);
     this.ports = new ProgramPorts((body, signal) => this.channel.request(body, { signal }));
@@ -174,7 +178,8 @@ export class AgentSession implements Session {
   }
 
   #send(message: Frame): void {
-    const sent = { ...message, session_id: this.#id, uuid: message.uuid ?? randomUUID() };
+    const answered = answersPrompt(message) ? this.#answered : {};
+    const sent = { ...message, ...answered, session_id: this.#id, uuid: message.uuid ?? randomUUID() };
     // Written to the link, because the channel closes with the program's input while answers are still due.
     this.#link.send(sent).catch(() => this.end());
   }
@@ -247,11 +252,10 @@ export class AgentSession implements Session {
     this.context?.wake.nudge({ source, text });
   }
 
-  async #handle(
-    { content, uuid = randomUUID(), wantsTurn }: UserMessage,
-    turn: AbortController,
-  ): Promise<void> {
+  async #handle({ content, uuid: given, wantsTurn }: UserMessage, turn: AbortController): Promise<void> {
+    const uuid = given ?? randomUUID();
     this.#promptId = uuid;
+    this.#answered = given === undefined ? {} : { user_message_uuid: given, user_message_uuids: [given] };
     if (wantsTurn)
       await takeTurn(this, content, uuid, turn).catch((error) => this.emit(failedTurnMessage(error)));
     else if (content.length > 0) this.conversation.add(content, uuid);
@@ -282,6 +286,13 @@ export class AgentSession implements Session {
 }
 
 function noop(): void {}
+
+/** Whether a message names the user message that it answers: replies of the main agent and the result. */
+function answersPrompt({ type, parent_tool_use_id: parent, event }: Frame): boolean {
+  if (type === 'result') return true;
+  const isStart = type === 'stream_event' && isRecord(event) && event.type === 'message_start';
+  return (type === 'assistant' || isStart) && parent === null;
+}
 
 /** Warnings about deny rules that match no tool of a server. There are none until all servers are connected. */
 function unmatchedRules({ servers, context }: Session): string[] {

@@ -104,8 +104,8 @@ export type SessionOptions = {
   readonly asksProgram?: boolean;
   /** Other ways to ask a person. */
   readonly askers?: readonly Asker[];
-  /** Whether the program gets a message when the session becomes busy or idle. */
-  readonly reportsState?: boolean;
+  /** Who gets a message when the session becomes busy or idle: the SDK of the program, or the program too; none by default. */
+  readonly reportsState?: 'to-sdk' | 'to-program';
   /** Whether the program gets a message about each permission decision. */
   readonly reportsDecisions?: boolean;
   readonly sessionId?: string;

@@ -34,7 +34,6 @@ describe('plan session', () => {
         mayBypass: false,
         asksProgram: false,
         includePartialMessages: false,
-        reportsState: false,
         reportsDecisions: false,
         marks: false,
         leadOnly: false,
@@ -111,9 +110,14 @@ describe('plan session', () => {
     expect(options).toMatchObject({
       marks: true,
       leadOnly: true,
-      reportsState: true,
+      reportsState: 'to-sdk',
       reportsDecisions: true,
     });
+  });
+
+  test('a program can get the messages about the state', () => {
+    const env = { CLAUDE_CODE_SDK_READS_SESSION_STATE: '1', CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: '1' };
+    expect(planSession({}, NOTHING, { ...AROUND, env }).options.reportsState).toBe('to-program');
   });
 
   test('an invalid rule in --disallowedTools is an error', () => {

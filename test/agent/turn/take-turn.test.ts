@@ -226,11 +226,25 @@ describe('session turns', () => {
     }
   });
 
+  test('replies and the result name the user message, if the program gave it an id', async () => {
+    const uuid = '11111111-1111-4111-8111-111111111111';
+    const { send, result, seen } = raw([text('one'), text('two')], { includePartialMessages: true });
+    await send({ ...user('go'), uuid });
+    await result();
+    const named = seen.filter(({ user_message_uuid }) => user_message_uuid === uuid);
+    expect(named.map(({ type }) => type)).toEqual(['stream_event', 'assistant', 'result']);
+    expect(named.every(({ user_message_uuids }) => String(user_message_uuids) === uuid)).toBe(true);
+    seen.length = 0;
+    await send(user('again'));
+    await result();
+    expect(seen.filter((message) => 'user_message_uuid' in message)).toEqual([]);
+  });
+
   test('reports the states running, requires_action, running, idle on request', async () => {
-    for (const reportsState of [true, false]) {
+    for (const reportsState of ['to-sdk', 'to-program', undefined] as const) {
       const { send, ask, asked, answer, result, find, seen } = raw(
         [toolUse('Read', { file_path: '/etc/hostname' }, 't1'), text('ok')],
-        { reportsState, builtIns: ['Read'] },
+        { ...(reportsState && { reportsState }), builtIns: ['Read'] },
       );
       await send(user('go'));
       const { request_id } = await asked('can_use_tool');
@@ -238,11 +252,14 @@ describe('session turns', () => {
       await answer(request_id, { behavior: 'deny', message: 'no' });
       await result();
       if (reportsState) await find(({ state }) => state === 'idle');
+      const isHidden = reportsState === 'to-sdk' ? true : undefined;
       const states = seen.flatMap(({ subtype, state, sdk_host_only }) =>
         subtype === 'session_state_changed' ? [[state, sdk_host_only]] : [],
       );
       expect(states).toEqual(
-        reportsState ? ['running', 'requires_action', 'running', 'idle'].map((state) => [state, true]) : [],
+        reportsState
+          ? ['running', 'requires_action', 'running', 'idle'].map((state) => [state, isHidden])
+          : [],
       );
     }
   });
