@@ -137,11 +137,14 @@ function withText(pattern: RegExp, by: string): (value: unknown) => unknown {
   return (value) => mapped(value, (it) => (typeof it === 'string' ? it.replace(pattern, by) : it));
 }
 
-/** Removes list items whose text matches: strings, and messages with a single block. */
-function withoutItem(pattern: RegExp): (value: unknown) => unknown {
+/** Removes list items whose text matches: strings, user messages with a text, and messages with a single block. */
+export function withoutItem(pattern: RegExp): (value: unknown) => unknown {
   const says = (item: unknown): boolean => {
     if (typeof item === 'string') return pattern.test(item);
-    if (!isObject(item) || !Array.isArray(item.content)) return false;
+    if (!isObject(item)) return false;
+    const isUser = item.type === 'user' || item.role === 'user';
+    if (isUser && typeof item.content === 'string') return pattern.test(item.content);
+    if (!Array.isArray(item.content)) return false;
     return (
       item.content.length === 1 && isObject(item.content[0]) && pattern.test(String(item.content[0].text))
     );

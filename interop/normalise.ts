@@ -9,7 +9,7 @@ export function normalise(observation: unknown, world: World): unknown {
 type Replacement = readonly [pattern: RegExp, by: string];
 
 /** Numbers under these names measure the run. */
-const MEASURES = /(^|_)(ms|usd|tokens|timestamp)$|^(duration|uptime|pid)/i;
+const MEASURES = /(^|_)(ms|usd|tokens|timestamp)$|^(duration|uptime|pid)|^(time|ttft)\w*ms$/i;
 
 function replacements(world: World): Replacement[] {
   const root = world.home.replace(/[/\\]home$/, '');

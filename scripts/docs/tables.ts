@@ -1,4 +1,5 @@
 import { HOST_DIFFERENCES } from '../../interop/host-differences.ts';
+import { worksWithRows } from '../../interop/peers/peers.ts';
 import { EXCEPTIONS } from '../../interop/wire/exceptions.ts';
 import { FLAGS } from '../../src/agent/launch/flag-table.ts';
 import { serveRequest } from '../../src/agent/session/control-requests.ts';
@@ -28,6 +29,7 @@ export const GENERATED: Readonly<Record<string, () => string | Promise<string>>>
   'wire-exceptions': wireExceptions,
   'type-differences': () => typeDifferenceLines().join('\n'),
   'host-differences': hostDifferences,
+  'works-with': worksWith,
   'not-supported': notSupported,
   requirements: requirementTable,
   decisions: decisionTable,
@@ -59,6 +61,11 @@ function hostErrors(): string {
     remedy,
   ]);
   return table(['code', 'meaning', 'remedy'], rows);
+}
+
+/** The published packages that `npm run interop` runs with both packages. */
+function worksWith(): string {
+  return table(['package', 'compared', 'differences with Toolplane’s agent'], worksWithRows());
 }
 
 const ROUTES: Record<OptionRow['goes'], string> = {
