@@ -113,7 +113,7 @@ function askOfChange(situation: Situation): Decision {
     ...(needsPerson === true && { annotation: 'requiresUserInteraction' }),
     text: situation.changed?.isNew
       ? `${call.name} is not accepted yet`
-      : `${call.name} differs from the accepted definition`,
+      : `the definition of ${call.name} is not accepted`,
   };
   return withChange({ kind: 'ask', reason }, situation);
 }

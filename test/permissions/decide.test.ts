@@ -120,7 +120,7 @@ describe('a tool that differs from the accepted definition', () => {
   const changed = { text: 'it changed', remedy: 'do this' };
   const asked = {
     changed: { remedy: 'do this' },
-    text: `${tool.name} differs from the accepted definition; it changed`,
+    text: `the definition of ${tool.name} is not accepted; it changed`,
   };
   test.each<[string, Partial<Situation>, string, object]>([
     ['no rule', {}, 'ask', { mode: 'default', ...asked }],

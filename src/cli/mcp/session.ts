@@ -74,10 +74,10 @@ export async function freshConfiguration(
   const signal = AbortSignal.timeout(LIMIT_MS);
   const changed = await fetchConnectors(configuration, {
     signal,
-    note: (text) => report(`${text}; using the cached catalogue`),
+    note: (text) => report(`${text}; using the cached catalog`),
   });
   if (signal.aborted)
-    report(`some connectors did not respond within ${LIMIT_MS / 1000} s; using their cached catalogues`);
+    report(`some connectors did not respond within ${LIMIT_MS / 1000} s; using their cached catalogs`);
   return changed ? readConfiguration(context, wanted) : configuration;
 }
 

@@ -54,8 +54,8 @@ export async function refreshCaches(
 ): Promise<{ readonly changed: boolean }> {
   const changes = await Promise.all(
     connectors.map(async (connector) => {
-      const outcome = await refresh(context, connector, options).catch(() => ({
-        fault: 'the response could not be stored',
+      const outcome = await refresh(context, connector, options).catch((thrown) => ({
+        fault: `the catalog could not be stored (${messageOf(thrown)}); check the permissions of ${context.home} and the free disk space`,
       }));
       // Not reported after an abort.
       if ('fault' in outcome && !options.signal.aborted) options.note(`${connector.label}: ${outcome.fault}`);

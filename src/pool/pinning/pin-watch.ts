@@ -3,7 +3,7 @@ import { isTrustedEntry, type ServerEntry } from '../../mcp/connection/connect-c
 import type { KnownServer, Server } from '../../mcp/servers/server-status.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { Pinned, Pins } from './pins.ts';
-import { acceptCommand, isUnremarkablyNew, type ToolChange } from './tool-change.ts';
+import { acceptCommand, isComparable, isUnremarkablyNew, type ToolChange } from './tool-change.ts';
 
 /** A server as its users see it; without `isVerified` its list counts as verified. */
 type Watched = Server & Partial<Pick<KnownServer, 'isVerified'>>;
@@ -75,6 +75,8 @@ export class PinWatch {
 
   /** How to accept a change outside a prompt; without lasting pins only `canUseTool` can allow it. */
   remedyOf(change: ToolChange): string {
+    if (!isComparable(change))
+      return "it cannot be accepted; ask the server's author for a smaller definition";
     if (!this.#pins.isLasting) return 'to allow it, return allow from canUseTool';
     return `to accept it: ${acceptCommand(change)}`;
   }

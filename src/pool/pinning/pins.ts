@@ -11,7 +11,7 @@ import {
   type PlacePins,
   type ServerPins,
 } from './pin-store.ts';
-import { findToolChange, type ToolChange } from './tool-change.ts';
+import { findToolChange, isComparable, type ToolChange } from './tool-change.ts';
 
 /** A server: its key and its place (see `placeOf`); the same key in another place is another server. */
 export type Pinned = {
@@ -200,11 +200,6 @@ function keyOf({ server, place }: Pinned): string {
 /** The accepted definitions under these names, up to a limit. */
 function definitionsOf(known: PlacePins | undefined, names: ReadonlySet<string> = new Set()): Definition[] {
   return [...names].slice(0, MAX_GONE).flatMap((name) => known?.accepted.get(name) ?? []);
-}
-
-/** False for a definition that is too large to be compared, which is not stored. */
-function isComparable({ fingerprints }: ToolChange): boolean {
-  return fingerprints.after !== '';
 }
 
 /** Whether a list changes what is pending. */

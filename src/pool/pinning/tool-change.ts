@@ -84,6 +84,11 @@ export function isUnremarkablyNew({ isNew, findings, fingerprints }: ToolChange)
   return isNew === true && findings.length === 0 && fingerprints.after !== '';
 }
 
+/** False for a definition that is too large to be compared, which is not stored. */
+export function isComparable({ fingerprints }: ToolChange): boolean {
+  return fingerprints.after !== '';
+}
+
 /** Shows the whole definition of a new tool, or how it differs from a removed tool that it resembles. */
 function describeNew(
   now: Definition,
@@ -105,7 +110,7 @@ function incomparableChange(
   { name }: ListedTool | Definition,
 ): ToolChange {
   const after: Definition = { name, inputSchema: { type: 'object' } };
-  const text = `the definition of "${excerpt(name)}" is too large or too deeply nested to be compared`;
+  const text = `the definition of "${excerpt(name)}" is too large or too deeply nested to be compared, so every call requires approval`;
   return {
     server,
     place,

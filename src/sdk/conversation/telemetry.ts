@@ -28,7 +28,7 @@ export function openTelemetry(version: string): Telemetry | undefined {
   });
   const durations: Histogram = meter.createHistogram('toolplane.tool.duration', {
     unit: 'ms',
-    description: 'Duration of tool handlers',
+    description: 'Duration of tool calls',
   });
 
   const asked = new Map<string, number>();

@@ -21,8 +21,8 @@ test('a tool that changed since the last session requires approval despite an al
   expect(await session(2, { canUseTool: answering('allow') })).toEqual(['find ran', 'find ran']);
   expect(await session(1, { canUseTool: answering('deny') })).toEqual(['find ran']);
   expect(asked).toEqual([
-    `mcp__s__find differs from the accepted definition; ${DIFFERENCE}`,
-    `mcp__s__find differs from the accepted definition; ${DIFFERENCE}`,
+    `the definition of mcp__s__find is not accepted; ${DIFFERENCE}`,
+    `the definition of mcp__s__find is not accepted; ${DIFFERENCE}`,
   ]);
   expect(notes[0]).toBe(
     `warning: the definition of tool "find" of server "s" is not accepted: ${DIFFERENCE}`,
@@ -87,10 +87,10 @@ test('without an asker a changed tool is denied with the command that accepts it
   list(CHANGED, RELOAD);
   const remedy = 'to accept it: toolplane tools accept s find';
   expect(await session(1, {}, { asksProgram: false })).toEqual([
-    `!Permission required, but there is no user or callback to ask; mcp__s__find differs from the accepted definition; ${DIFFERENCE}; ${remedy}.`,
+    `!Permission required, but there is no user or callback to ask; the definition of mcp__s__find is not accepted; ${DIFFERENCE}; ${remedy}.`,
   ]);
   expect(await session(1, {}, { permissionMode: 'dontAsk' })).toEqual([
-    `!mode dontAsk denies calls that require approval: mcp__s__find differs from the accepted definition; ${DIFFERENCE}; ${remedy}`,
+    `!mode dontAsk denies calls that require approval: the definition of mcp__s__find is not accepted; ${DIFFERENCE}; ${remedy}`,
   ]);
   const { query, model } = drive(
     async (_, n) => {
@@ -158,7 +158,7 @@ test('a tool with hidden characters requires approval from the first call', asyn
   expect(await session(2, { canUseTool: answering('allow') })).toEqual(['find ran', 'find ran']);
   expect(await session(1, { canUseTool: answering('deny') })).toEqual(['find ran']);
   expect(asked).toEqual([
-    'mcp__s__find differs from the accepted definition; it contains deceptive characters: its description has 1 zero-width character (U+200B)',
+    'the definition of mcp__s__find is not accepted; it contains deceptive characters: its description has 1 zero-width character (U+200B)',
   ]);
 });
 

@@ -34,7 +34,7 @@ test('reports a failed catalogue in one line and uses the cached one', async () 
   expect(JSON.parse(stdout)).toMatchObject({ servers: [{ name: 'remote' }] });
   expect(stderr.trimEnd().split('\n')).toEqual([
     expect.stringMatching(
-      /^toolplane: http:\/\/127\.0\.0\.1:\d+\/.* unexpected response: HTTP 500; using the cached catalogue$/,
+      /^toolplane: http:\/\/127\.0\.0\.1:\d+\/.* unexpected response: HTTP 500; using the cached catalog$/,
     ),
   ]);
 });

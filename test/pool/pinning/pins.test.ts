@@ -233,7 +233,9 @@ describe('pins', () => {
     pins.observe(AT, [ONE]);
     const deep = tool({ inputSchema: { type: 'object', properties: { a: schema } } });
     const [change] = pins.observe(AT, [deep]).changes;
-    expect(change?.text).toBe('the definition of "find" is too large or too deeply nested to be compared');
+    expect(change?.text).toBe(
+      'the definition of "find" is too large or too deeply nested to be compared, so every call requires approval',
+    );
     pins.acceptChange(change as never);
     expect(pins.changeOf(AT, deep)).toBeDefined();
     expect(pins.changeOf(AT, ONE)).toBeUndefined();
