@@ -14,10 +14,11 @@ import {
   RequestError,
   type Stream,
 } from '@agentclientprotocol/sdk/unstable';
+import { isRecord } from '../../base/json-value.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import type { Options } from '../../sdk/options/options.ts';
 import type { OpenAgent } from '../chat/conversation.ts';
-import { AcpSession } from './acp-session.ts';
+import { AcpSession, type SessionModel } from './acp-session.ts';
 import { listStoredSessions, readStoredSession } from './session-history.ts';
 import { invalidParams, type SessionParams, sessionOptions } from './session-request.ts';
 
@@ -28,6 +29,8 @@ type AcpDeps = {
   /** The user's Toolplane folder, where sessions are stored. */
   readonly root: string;
   readonly open: OpenAgent;
+  /** Models that can be selected, in addition to those that the agent lists. */
+  readonly models: readonly SessionModel[];
   /** Why no model is configured; undefined if one is. */
   missingModel(): string | undefined;
 };
@@ -64,33 +67,40 @@ class AcpAgent implements AsyncDisposable {
   /** The handlers by method. Parameters have been checked against the schema of the protocol. */
   app(): AgentApp {
     const { session } = methods.agent;
-    return agent({ name: 'toolplane' })
-      .onRequest(methods.agent.initialize, ({ params }) => this.#initialize(params.clientCapabilities))
-      .onRequest(methods.agent.authenticate, ({ params }) => {
-        throw invalidParams(`unknown authentication method ${JSON.stringify(params.methodId)}`);
-      })
-      .onRequest(session.new, ({ params, client }) => this.#new(params, client))
-      .onRequest(session.load, ({ params, client }) => this.#load(params, client))
-      .onRequest(session.resume, ({ params, client }) => this.#resume(params, client))
-      .onRequest(session.fork, ({ params, client }) => this.#fork(params, client))
-      .onRequest(session.list, async ({ params }) => {
-        const listed = await listStoredSessions(this.#deps.root, params);
-        if (!listed) throw invalidParams('unknown cursor');
-        return listed;
-      })
-      .onRequest(session.close, ({ params }) => this.#close(params.sessionId))
-      .onRequest(session.prompt, ({ params, signal }) =>
-        this.#session(params.sessionId).prompt(params.prompt, signal),
-      )
-      .onNotification(session.cancel, ({ params }) => this.#sessions.get(params.sessionId)?.cancel())
-      .onRequest(session.setMode, async ({ params }) => {
-        await request(this.#session(params.sessionId).setMode(params.modeId));
-      })
-      .onRequest(session.setConfigOption, async ({ params }) => {
-        const target = this.#session(params.sessionId);
-        await request(target.setConfigOption(params.configId, params.value));
-        return { configOptions: target.configOptions };
-      });
+    return (
+      agent({ name: 'toolplane' })
+        .onRequest(methods.agent.initialize, ({ params }) => this.#initialize(params.clientCapabilities))
+        .onRequest(methods.agent.authenticate, ({ params }) => {
+          throw invalidParams(`unknown authentication method ${JSON.stringify(params.methodId)}`);
+        })
+        .onRequest(session.new, ({ params, client }) => this.#new(params, client))
+        .onRequest(session.load, ({ params, client }) => this.#load(params, client))
+        .onRequest(session.resume, ({ params, client }) => this.#resume(params, client))
+        .onRequest(session.fork, ({ params, client }) => this.#fork(params, client))
+        .onRequest(session.list, async ({ params }) => {
+          const listed = await listStoredSessions(this.#deps.root, params);
+          if (!listed) throw invalidParams('unknown cursor');
+          return listed;
+        })
+        .onRequest(session.close, ({ params }) => this.#close(params.sessionId))
+        .onRequest(session.prompt, ({ params, signal }) =>
+          this.#session(params.sessionId).prompt(params.prompt, signal),
+        )
+        .onNotification(session.cancel, ({ params }) => this.#sessions.get(params.sessionId)?.cancel())
+        .onRequest(session.setMode, async ({ params }) => {
+          await request(this.#session(params.sessionId).setMode(params.modeId));
+        })
+        .onRequest(session.setConfigOption, async ({ params }) => {
+          const target = this.#session(params.sessionId);
+          await request(target.setConfigOption(params.configId, params.value));
+          return { configOptions: target.configOptions };
+        })
+        // A method of earlier versions of the protocol, which clients still use.
+        .onRequest('session/set_model', parseSetModel, async ({ params }) => {
+          await request(this.#session(params.sessionId).setConfigOption('model', params.modelId));
+          return {};
+        })
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -157,14 +167,14 @@ class AcpAgent implements AsyncDisposable {
   }
 
   async #open(id: string, params: SessionParams, start: Options, context: AgentContext): Promise<AcpSession> {
-    const { options, open, missingModel } = this.#deps;
+    const { options, open, models, missingModel } = this.#deps;
     const chosen = { ...sessionOptions(options, params), ...start };
     if (!statSync(params.cwd, { throwIfNoEntry: false })?.isDirectory()) {
       throw invalidParams(`the working directory ${params.cwd} does not exist`);
     }
     const missing = missingModel();
     if (missing !== undefined) throw new RequestError(-32000, missing);
-    const client = { context, capabilities: this.#capabilities };
+    const client = { context, capabilities: this.#capabilities, models };
     const session = await request(AcpSession.open(id, client, chosen, open));
     if (this.#isClosed) {
       await session[Symbol.asyncDispose]();
@@ -187,6 +197,13 @@ class AcpAgent implements AsyncDisposable {
     this.#sessions.delete(id);
     await session?.[Symbol.asyncDispose]();
   }
+}
+
+function parseSetModel(params: unknown): { readonly sessionId: string; readonly modelId: string } {
+  if (!isRecord(params) || typeof params.sessionId !== 'string' || typeof params.modelId !== 'string') {
+    throw invalidParams('sessionId and modelId must be strings');
+  }
+  return { sessionId: params.sessionId, modelId: params.modelId };
 }
 
 /** Errors of the agent as JSON-RPC errors: refused options and control requests are errors of the parameters. */

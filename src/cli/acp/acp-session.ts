@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import {
   type AgentContext,
@@ -21,26 +22,35 @@ import type { CanUseTool, ElicitationResult, OnElicitation, Options } from '../.
 import { ChatConversation, type OpenAgent } from '../chat/conversation.ts';
 import { failureTexts } from '../chat/message-text.ts';
 import { alwaysUpdates, whatAlways } from '../chat/permission.ts';
+import type { StoredMessage } from './session-history.ts';
 import { invalidParams, promptMessage } from './session-request.ts';
 import { commandsUpdate, SessionUpdates, statusUpdate } from './session-updates.ts';
-import { describeToolCall } from './tool-call.ts';
+import { type CallPlace, describeToolCall } from './tool-call.ts';
 
 /** The client of a session: where its updates and requests are sent. */
 export type SessionClient = {
   readonly context: AgentContext;
   readonly capabilities: ClientCapabilities;
+  /** Models that can be selected, in addition to those that the agent lists. */
+  readonly models: readonly SessionModel[];
 };
 
-/** A stored message. */
-type StoredMessage = { readonly role: 'user' | 'assistant'; readonly content: unknown };
+export type SessionModel = { readonly value: string; readonly name: string; readonly description?: string };
 
 type Turn = { isCancelled: boolean };
+
+type SessionState = {
+  modes: SessionModeState;
+  configOptions: SessionConfigOption[];
+  models?: { currentModelId: string; availableModels: { modelId: string; name: string }[] };
+};
 
 /** One ACP session: a conversation with an agent, whose messages become `session/update` notifications. */
 export class AcpSession implements AsyncDisposable {
   readonly id: string;
   readonly #client: SessionClient;
   readonly #options: Options;
+  readonly #place: CallPlace;
   readonly #updates: SessionUpdates;
   /** Running and queued prompts. */
   readonly #turns = new Set<Turn>();
@@ -55,8 +65,8 @@ export class AcpSession implements AsyncDisposable {
     this.#client = client;
     this.#mode = options.permissionMode ?? 'default';
     this.#model = options.model;
-    const showsTerminals = client.capabilities._meta?.terminal_output === true;
-    this.#updates = new SessionUpdates({ cwd: options.cwd ?? process.cwd(), showsTerminals });
+    this.#place = { cwd: options.cwd ?? process.cwd(), fileText };
+    this.#updates = new SessionUpdates({ ...this.#place, showsTerminals: this.#showsTerminals });
     this.#options = {
       ...options,
       includePartialMessages: true,
@@ -75,7 +85,7 @@ export class AcpSession implements AsyncDisposable {
     const session = new AcpSession(id, client, options);
     session.#conversation = await ChatConversation.open(open, session.#options, (message) => {
       for (const update of session.#updates.receive(message)) session.#notify(update);
-      if (message.type === 'result') session.#reportUsage(message);
+      if (message.type === 'result') session.#reportResult(message);
       if (message.type === 'system' && message.subtype === 'init') session.#setMode(message.permissionMode);
     });
     const initialized = await session.#agent.initializationResult();
@@ -86,9 +96,12 @@ export class AcpSession implements AsyncDisposable {
     return session;
   }
 
-  /** The modes and options, for the response to the request that opened the session. */
-  get state(): { modes: SessionModeState; configOptions: SessionConfigOption[] } {
-    return { modes: this.#modes, configOptions: this.configOptions };
+  /** The modes and options, for the response to the request that opened the session. Earlier clients read `models`. */
+  get state(): SessionState {
+    const availableModels = this.#models.map(({ value, ...model }) => ({ modelId: value, ...model }));
+    const models =
+      this.#model === undefined ? {} : { models: { currentModelId: this.#model, availableModels } };
+    return { modes: this.#modes, configOptions: this.configOptions, ...models };
   }
 
   get configOptions(): SessionConfigOption[] {
@@ -123,10 +136,12 @@ export class AcpSession implements AsyncDisposable {
     ];
   }
 
-  /** Sends a stored conversation to the client. */
+  /** Sends a stored conversation to the client. Files may have changed since, so diffs show only what the calls contain. */
   replay(messages: readonly StoredMessage[]): void {
+    const { cwd } = this.#place;
+    const updates = new SessionUpdates({ cwd, fileText: () => null, showsTerminals: this.#showsTerminals });
     for (const message of messages) {
-      for (const update of this.#updates.replay(message)) this.#notify(update);
+      for (const update of updates.replay(message)) this.#notify(update);
     }
   }
 
@@ -185,6 +200,10 @@ export class AcpSession implements AsyncDisposable {
     await this.#lastTurn;
   }
 
+  get #showsTerminals(): boolean {
+    return this.#client.capabilities._meta?.terminal_output === true;
+  }
+
   get #openConversation(): ChatConversation {
     if (!this.#conversation) throw new Error('the session is not open');
     return this.#conversation;
@@ -202,15 +221,15 @@ export class AcpSession implements AsyncDisposable {
     return { currentModeId: this.#mode, availableModes: [...offered, ...current] };
   }
 
-  get #models(): { value: string; name: string; description?: string }[] {
+  get #models(): SessionModel[] {
     const listed = (this.#initialized?.models ?? []).map(({ value, displayName, description }) => ({
       value,
       name: displayName,
       ...(description !== '' && { description }),
     }));
-    const current = this.#model;
-    if (current === undefined || listed.some(({ value }) => value === current)) return listed;
-    return [{ value: current, name: current }, ...listed];
+    const current = this.#model === undefined ? [] : [{ value: this.#model, name: this.#model }];
+    const all: SessionModel[] = [...this.#client.models, ...listed, ...current];
+    return all.filter(({ value }, at) => all.findIndex((model) => model.value === value) === at);
   }
 
   /** Cancels these prompts; the running one is interrupted and ends with its own result. */
@@ -228,8 +247,9 @@ export class AcpSession implements AsyncDisposable {
     this.#notify({ sessionUpdate: 'config_option_update', configOptions: this.configOptions });
   }
 
-  /** The tokens of the context window in use, if the agent knows its size. */
-  #reportUsage({ modelUsage, usage, total_cost_usd: cost }: SDKResultMessage): void {
+  /** The time of the last change, and the tokens of the context window in use if the agent knows its size. */
+  #reportResult({ modelUsage, usage, total_cost_usd: cost }: SDKResultMessage): void {
+    this.#notify({ sessionUpdate: 'session_info_update', updatedAt: new Date().toISOString() });
     const size = Math.max(
       0,
       ...Object.values(modelUsage ?? {}).map(({ contextWindow }) => contextWindow || 0),
@@ -257,7 +277,7 @@ export class AcpSession implements AsyncDisposable {
     for (const update of this.#updates.announce(toolCallId, tool, input)) this.#notify(update);
     this.#notify(statusUpdate(toolCallId, 'pending'));
     const always = alwaysUpdates({ tool, context });
-    const view = describeToolCall(tool, input, this.#options.cwd ?? process.cwd());
+    const view = describeToolCall(tool, input, this.#place);
     const title = context.title ?? view.title;
     try {
       const { outcome } = await this.#client.context.request(
@@ -325,6 +345,20 @@ const ALWAYS = 'allow-always';
 const REJECT: PermissionOption = { optionId: 'reject', name: 'Reject', kind: 'reject_once' };
 const REJECTED = 'The user denied the call.';
 const CANCELLED = 'The user cancelled the prompt.';
+
+const MAX_DIFF_BYTES = 1024 * 1024;
+
+/** The text of a file for a diff; `null` for a missing, large or binary one. */
+function fileText(path: string): string | null {
+  try {
+    const found = statSync(path);
+    if (!found.isFile() || found.size > MAX_DIFF_BYTES) return null;
+    const text = readFileSync(path, 'utf8');
+    return text.includes('\0') ? null : text;
+  } catch {
+    return null;
+  }
+}
 
 function permissionOptions(
   always: string | undefined,

@@ -7,10 +7,16 @@ import type {
 import { isRecord } from '../../base/json-value.ts';
 import type { SDKMessage } from '../../protocol/agent-message.ts';
 import type { SlashCommand } from '../../protocol/system-message.ts';
-import { describeToolCall, describeToolResult, exitCodeOf, planEntries, resultText } from './tool-call.ts';
+import {
+  type CallPlace,
+  describeToolCall,
+  describeToolResult,
+  exitCodeOf,
+  planEntries,
+  resultText,
+} from './tool-call.ts';
 
-type UpdateOptions = {
-  readonly cwd: string;
+type UpdateOptions = CallPlace & {
   /** The client shows the output of commands as a terminal: the extension `terminal_output` of its capabilities. */
   readonly showsTerminals: boolean;
 };
@@ -122,7 +128,7 @@ export class SessionUpdates {
   #start(id: string, name: string): SessionUpdate[] {
     if (name === 'TodoWrite') return [];
     this.#calls.set(id, { name, input: undefined });
-    const { title, kind } = describeToolCall(name, {}, this.#options.cwd);
+    const { title, kind } = describeToolCall(name, {}, this.#options);
     return [
       { sessionUpdate: 'tool_call', toolCallId: id, name, title, kind, status: 'pending', rawInput: {} },
     ];
@@ -137,7 +143,7 @@ export class SessionUpdates {
     if (known?.input !== undefined) return [];
     this.#calls.set(id, { name, input: input ?? {} });
     const { cwd } = this.#options;
-    const view = describeToolCall(name, input, cwd);
+    const view = describeToolCall(name, input, this.#options);
     const call = {
       toolCallId: id,
       name,
@@ -163,16 +169,8 @@ export class SessionUpdates {
       const status = isError ? 'failed' : 'completed';
       const rawOutput = output ?? block.content;
       if (this.#isTerminal(call.name)) return terminalUpdates(id, block.content, isError, rawOutput);
-      const shown = describeToolResult(call.name, block.content, isError);
-      return [
-        {
-          sessionUpdate: 'tool_call_update',
-          toolCallId: id,
-          status,
-          rawOutput,
-          ...(shown && { content: shown }),
-        },
-      ];
+      const shown = describeToolResult(call.name, block.content, isError, output);
+      return [{ sessionUpdate: 'tool_call_update', toolCallId: id, status, rawOutput, ...shown }];
     });
   }
 
@@ -181,18 +179,18 @@ export class SessionUpdates {
   }
 }
 
-/** The update with the slash commands of a session. */
+/** The update with the slash commands of a session. A client starts a new session instead of clearing one. */
 export function commandsUpdate(commands: readonly SlashCommand[]): SessionUpdate {
-  return {
-    sessionUpdate: 'available_commands_update',
-    availableCommands: commands.map(
+  const availableCommands = commands
+    .filter(({ name }) => name !== 'clear')
+    .map(
       ({ name, description, argumentHint }): AvailableCommand => ({
         name,
         description,
         input: argumentHint === '' ? null : { hint: argumentHint },
       }),
-    ),
-  };
+    );
+  return { sessionUpdate: 'available_commands_update', availableCommands };
 }
 
 /** The update of a call's status. */

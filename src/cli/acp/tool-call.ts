@@ -17,8 +17,15 @@ export type ToolCallView = {
   readonly locations: ToolCallLocation[];
 };
 
+/** Where a call runs: its directory, and the text of a file that it is about to replace. */
+export type CallPlace = {
+  readonly cwd: string;
+  /** `null` if there is no such file, or if its text is not known. */
+  fileText(path: string): string | null;
+};
+
 type Input = Readonly<Record<string, unknown>>;
-type Describe = (input: Input, path: (value: unknown) => string) => Partial<ToolCallView>;
+type Describe = (input: Input, path: (value: unknown) => string, place: CallPlace) => Partial<ToolCallView>;
 
 /** One row per built-in tool, of this agent and of other agents; every other tool is `other`. */
 const TOOLS: ReadonlyMap<string, Describe> = new Map<string, Describe>([
@@ -41,10 +48,10 @@ const TOOLS: ReadonlyMap<string, Describe> = new Map<string, Describe>([
   ],
   [
     'Write',
-    ({ file_path, content }, path) => ({
+    ({ file_path, content }, path, { fileText }) => ({
       kind: 'edit',
       ...fileCall('Write', path(file_path)),
-      content: diff(path(file_path), null, text(content)),
+      content: diff(path(file_path), fileText(path(file_path)), text(content)),
     }),
   ],
   ['NotebookEdit', ({ notebook_path }, path) => ({ kind: 'edit', ...fileCall('Edit', path(notebook_path)) })],
@@ -71,9 +78,10 @@ const TOOLS: ReadonlyMap<string, Describe> = new Map<string, Describe>([
 ]);
 
 /** The title, kind, locations and content of a call; paths are absolute, as ACP requires. */
-export function describeToolCall(name: string, input: unknown, cwd: string): ToolCallView {
+export function describeToolCall(name: string, input: unknown, place: CallPlace): ToolCallView {
   const given = isRecord(input) ? input : {};
-  const known = TOOLS.get(name)?.(given, (value) => (text(value) === '' ? '' : resolve(cwd, text(value))));
+  const path = (value: unknown) => (text(value) === '' ? '' : resolve(place.cwd, text(value)));
+  const known = TOOLS.get(name)?.(given, path, place);
   return {
     kind: 'other',
     content: [],
@@ -83,24 +91,56 @@ export function describeToolCall(name: string, input: unknown, cwd: string): Too
   };
 }
 
-/** The content of a result. Output that is not Markdown is fenced; the diff of a successful edit stays as it is. */
+/** The content and locations of a result; a member that is undefined stays as the call has it. */
+export type ToolResultView = Partial<Pick<ToolCallView, 'content' | 'locations'>>;
+
+/**
+ * The view of a result. Output that is not Markdown is fenced; a successful edit shows the changed parts of the file,
+ * which `output`, the structured result, contains.
+ */
 export function describeToolResult(
   name: string,
   content: unknown,
   isError: boolean,
-): ToolCallContent[] | undefined {
-  if (!isError && DIFF_TOOLS.has(name)) return undefined;
+  output?: unknown,
+): ToolResultView {
+  if (!isError && DIFF_TOOLS.has(name)) return changeView(output);
   const blocks: unknown[] = typeof content === 'string' ? [{ type: 'text', text: content }] : list(content);
   const isPlain = isError || PLAIN_TOOLS.has(name);
-  return blocks.filter(isRecord).map((block): ToolCallContent => {
-    if (block.type === 'text') return textContent(isPlain ? fenced(text(block.text)) : text(block.text));
-    const { source } = block;
-    if (block.type === 'image' && isRecord(source) && source.type === 'base64') {
-      const image = { type: 'image', data: text(source.data), mimeType: text(source.media_type) } as const;
-      return { type: 'content', content: image };
-    }
-    return textContent(fenced(JSON.stringify(block)));
-  });
+  return { content: blocks.filter(isRecord).map((block) => resultContent(block, isPlain)) };
+}
+
+function resultContent(block: Input, isPlain: boolean): ToolCallContent {
+  if (block.type === 'text') return textContent(isPlain ? fenced(text(block.text)) : text(block.text));
+  const { source } = block;
+  if (block.type === 'image' && isRecord(source) && source.type === 'base64') {
+    const image = { type: 'image', data: text(source.data), mimeType: text(source.media_type) } as const;
+    return { type: 'content', content: image };
+  }
+  return textContent(fenced(JSON.stringify(block)));
+}
+
+/** One diff per changed part, with its line. A file that did not exist has no parts. */
+function changeView(output: unknown): ToolResultView {
+  if (!isRecord(output)) return {};
+  const path = text(output.filePath);
+  const hunks = list(output.structuredPatch).filter(isRecord);
+  if (path === '' || hunks.length === 0) return {};
+  return {
+    content: hunks.flatMap(({ lines }) => diff(path, sideOf(lines, '-'), sideOf(lines, '+'))),
+    locations: hunks.map(({ newStart }) => ({
+      path,
+      ...(typeof newStart === 'number' && { line: newStart }),
+    })),
+  };
+}
+
+/** The lines of one side of a patch: the unchanged ones, and those with this sign. */
+function sideOf(lines: unknown, sign: '-' | '+'): string {
+  const kept = list(lines)
+    .map(text)
+    .filter((line) => line.startsWith(' ') || line.startsWith(sign));
+  return kept.map((line) => line.slice(1)).join('\n');
 }
 
 /** The text of a tool result. */

@@ -1,7 +1,9 @@
 import { Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
+import { firstName, MODEL_ALIASES, resolveModelName } from '../../agent/launch/model-name.ts';
 import { VERSION } from '../../entry/version.ts';
 import type { Options } from '../../sdk/options/options.ts';
+import type { SessionModel } from '../acp/acp-session.ts';
 import { missingModel, openAgent } from '../chat/conversation.ts';
 import { addAgentFlags, agentOptions } from '../flags/agent-flags.ts';
 import { cliContext } from '../host/config-context.ts';
@@ -57,8 +59,18 @@ async function startAcp(options: Options, env: NodeJS.ProcessEnv): Promise<void>
     options: { ...options, stderr: (text: string) => void process.stderr.write(sanitize(text)) },
     root: cliContext(env).home,
     open: openAgent,
+    models: selectableModels(options, env),
     missingModel: () => missingModel(options, env),
   };
   await serveAcp(stream, deps, stop.signal);
   await flushed(output);
+}
+
+/** The current models of Anthropic, if the configured model is one of theirs. Other providers have no list. */
+function selectableModels(options: Options, env: NodeJS.ProcessEnv): SessionModel[] {
+  if (options.pathToClaudeCodeExecutable !== undefined) return [];
+  const { kind } = resolveModelName(firstName(options.model, env.TOOLPLANE_MODEL, env.ANTHROPIC_MODEL), env);
+  if (kind !== 'anthropic') return [];
+  const names = Object.entries(MODEL_ALIASES).filter(([alias]) => alias !== 'default');
+  return names.map(([alias, value]) => ({ value, name: `${alias[0]?.toUpperCase()}${alias.slice(1)}` }));
 }

@@ -6,6 +6,8 @@ import { SessionUpdates } from '../../../src/cli/acp/session-updates.ts';
 import { describeToolCall, describeToolResult } from '../../../src/cli/acp/tool-call.ts';
 import type { SDKMessage, SDKResultMessage } from '../../../src/protocol/agent-message.ts';
 
+const PLACE = { cwd: '/w', fileText: (path: string) => (path === '/w/old' ? 'before' : null) };
+
 test.each([
   ['Bash', { command: 'ls\n  -l' }, { kind: 'execute', title: 'ls -l' }],
   [
@@ -19,32 +21,48 @@ test.each([
   ['WebFetch', { url: 'http://a' }, { kind: 'fetch', title: 'Fetch http://a' }],
   ['mcp__docs__search', {}, { kind: 'other', title: 'docs: search' }],
   ['constructor', {}, { kind: 'other', title: 'constructor' }],
+  [
+    'Write',
+    { file_path: 'old', content: 'after' },
+    { content: [{ type: 'diff', path: '/w/old', oldText: 'before', newText: 'after' }] },
+  ],
   ['Write', null, { kind: 'edit', title: 'Write a file', content: [], locations: [] }],
   ['Bash', { command: 'a\u202eb' }, { title: 'a\\u202eb' }],
 ])('%s with %j', (name, input, view) => {
-  expect(describeToolCall(name, input, '/w')).toMatchObject(view);
+  expect(describeToolCall(name, input, PLACE)).toMatchObject(view);
 });
 
 test('output is fenced by more backticks than it contains', () => {
-  const [content] = describeToolResult('Bash', 'a ```` b', false) ?? [];
-  expect(content).toEqual({ type: 'content', content: { type: 'text', text: '`````\na ```` b\n`````' } });
+  const { content } = describeToolResult('Bash', 'a ```` b', false);
+  expect(content?.[0]).toEqual({
+    type: 'content',
+    content: { type: 'text', text: '`````\na ```` b\n`````' },
+  });
 });
 
 test('the text of an MCP tool is Markdown, an image stays an image, an error is fenced', () => {
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } };
-  expect(describeToolResult('mcp__a__b', [{ type: 'text', text: '**b**' }, image], false)).toEqual([
+  expect(describeToolResult('mcp__a__b', [{ type: 'text', text: '**b**' }, image], false).content).toEqual([
     { type: 'content', content: { type: 'text', text: '**b**' } },
     { type: 'content', content: { type: 'image', data: 'aa', mimeType: 'image/png' } },
   ]);
-  expect(describeToolResult('Edit', 'no', true)).toEqual([
+  expect(describeToolResult('Edit', 'no', true).content).toEqual([
     { type: 'content', content: { type: 'text', text: '```\nno\n```' } },
   ]);
-  expect(describeToolResult('Edit', 'Updated', false)).toBeUndefined();
+  expect(describeToolResult('Edit', 'Updated', false)).toEqual({});
+});
+
+test('a successful edit shows the changed parts with their lines', () => {
+  const structuredPatch = [{ oldStart: 3, newStart: 3, lines: [' same', '-old', '+new', '+more'] }];
+  expect(describeToolResult('Edit', 'Updated', false, { filePath: '/w/a', structuredPatch })).toEqual({
+    content: [{ type: 'diff', path: '/w/a', oldText: 'same\nold', newText: 'same\nnew\nmore' }],
+    locations: [{ path: '/w/a', line: 3 }],
+  });
 });
 
 /** The updates for messages of an agent, without the members that tests do not need. */
 function updatesFor(...messages: object[]): SessionUpdate[] {
-  const updates = new SessionUpdates({ cwd: '/w', showsTerminals: false });
+  const updates = new SessionUpdates({ ...PLACE, showsTerminals: false });
   return messages.flatMap((message) =>
     updates.receive({ parent_tool_use_id: null, ...message } as SDKMessage),
   );
