@@ -7,6 +7,7 @@ import {
   moduleServer,
   type Options,
   query,
+  renameSession,
   SdkError,
   type SdkErrorCode,
   tool,
@@ -20,9 +21,10 @@ const CAUSES: Record<SdkErrorCode, () => unknown> = {
   'bad-option': () => ask({ maxTurns: 0 }),
   'unsupported-option': () => ask({ sessionStore: {} } as Options),
   'unsupported-method': async () => {
-    const { listSessions } = await import('toolplane');
-    (listSessions as () => void)();
+    const { importSessionToStore } = await import('toolplane');
+    (importSessionToStore as unknown as () => void)();
   },
+  'unknown-session': () => renameSession('11111111-2222-4333-8444-555555555555', 'A title'),
   'bad-tool': () => tool('', 'A tool without a name', {}, () => 'never'),
   'duplicate-tool': () =>
     toolServer('shop')

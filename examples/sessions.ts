@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Options, query } from 'toolplane';
+import { getSessionMessages, listSessions, type Options, query, renameSession } from 'toolplane';
 import { openLoopbackModel } from './loopback-model.ts';
 
 /** A model that repeats everything it received. */
@@ -42,6 +42,15 @@ const forked = await ask('I like coffee.', { resume: first, forkSession: true })
 const latest = await ask('That is all.', { continue: true }); // the most recent session of this directory
 await ask('Forget this.', { persistSession: false }); // not stored
 // #endregion
+
+// The session functions read the environment of this process.
+process.env.TOOLPLANE_HOME = home;
+// #region stored
+await renameSession(first, 'About Ada');
+const sessions = await listSessions({ dir: directory }); // without dir: of all projects
+const messages = await getSessionMessages(first); // user and assistant messages, oldest first
+// #endregion
+console.log({ titles: sessions.map(({ summary }) => summary), messages: messages.length });
 
 const folders = await readdir(join(home, 'projects'));
 const files = await readdir(join(home, 'projects', String(folders[0])));

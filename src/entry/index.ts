@@ -319,6 +319,20 @@ export {
   tool,
 } from '../tool-server/tool.ts';
 
+export {
+  archiveSession,
+  deleteSession,
+  forkSession,
+  getSessionInfo,
+  getSessionMessages,
+  getSubagentMessages,
+  listSessions,
+  listSubagents,
+  renameSession,
+  tagSession,
+  unarchiveSession,
+} from './sessions.ts';
+
 // Unsupported exports of the official package: any use throws an error that names an alternative.
 export const BUILTIN_TOOL_NAMES = refused('BUILTIN_TOOL_NAMES');
 export const InMemorySessionStore = refused('InMemorySessionStore');
@@ -328,20 +342,9 @@ export const ORG_POLICY_LIMIT_PREFIXES = refused('ORG_POLICY_LIMIT_PREFIXES');
 export const USAGE_LIMIT_ERROR_PREFIXES = refused('USAGE_LIMIT_ERROR_PREFIXES');
 export const USAGE_TRANSITION_PREFIXES = refused('USAGE_TRANSITION_PREFIXES');
 export const USAGE_WARNING_PREFIXES = refused('USAGE_WARNING_PREFIXES');
-export const archiveSession = refused('archiveSession');
-export const deleteSession = refused('deleteSession');
 export const filterEscalatingDefaultMode = refused('filterEscalatingDefaultMode');
 export const foldSessionSummary = refused('foldSessionSummary');
-export const forkSession = refused('forkSession');
-export const getSessionInfo = refused('getSessionInfo');
-export const getSessionMessages = refused('getSessionMessages');
-export const getSubagentMessages = refused('getSubagentMessages');
 export const importSessionToStore = refused('importSessionToStore');
-export const listSessions = refused('listSessions');
-export const listSubagents = refused('listSubagents');
 export const matchDeniedModels = refused('matchDeniedModels');
 export const prewarm = refused('prewarm');
-export const renameSession = refused('renameSession');
 export const resolveSettings = refused('resolveSettings');
-export const tagSession = refused('tagSession');
-export const unarchiveSession = refused('unarchiveSession');

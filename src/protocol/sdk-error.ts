@@ -14,6 +14,10 @@ export const SDK_ERRORS = {
     meaning: 'A function of the official package that Toolplane does not support.',
     remedy: 'See `docs/compatibility.md` for the alternative.',
   },
+  'unknown-session': {
+    meaning: 'A session function was called with the id of a session that is not stored.',
+    remedy: 'Use an id that `listSessions()` returns, and the `dir` of its project or none.',
+  },
   'bad-tool': {
     meaning: 'A tool definition is invalid: its name, description, handler or limits.',
     remedy: 'Correct the `tool()` call that the message names.',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { loadPackage } from '../../interop/compare.ts';
 import type { SpawnRequest } from '../../src/control/process-link.ts';
@@ -236,6 +237,27 @@ test('the table lists exactly the official exports', () => {
 
 const exported = Object.entries(OFFICIAL_EXPORTS);
 
+/** `test/repository/interop/session-functions.test.ts` compares what they do. */
+const SESSION_FUNCTIONS = [
+  'archiveSession',
+  'deleteSession',
+  'forkSession',
+  'getSessionInfo',
+  'getSessionMessages',
+  'getSubagentMessages',
+  'listSubagents',
+  'renameSession',
+  'tagSession',
+  'unarchiveSession',
+] as const;
+
+/** A session that does not exist: nothing to return, or the error that says so. */
+async function acceptsSession(name: (typeof SESSION_FUNCTIONS)[number]): Promise<void> {
+  const { [name]: use } = ours as unknown as Record<string, (id: string, text: string) => Promise<unknown>>;
+  const answer = await use?.(randomUUID(), 'text').catch(({ code }: { code: string }) => code);
+  expect([undefined, [], 'unknown-session']).toContainEqual(answer);
+}
+
 /** What is offered, seen at work. */
 const OFFERED: Record<string, () => unknown> = {
   AbortError: () => expect(new ours.AbortError('x')).toBeInstanceOf(Error),
@@ -247,6 +269,8 @@ const OFFERED: Record<string, () => unknown> = {
     const server = ours.createSdkMcpServer({ name: 'calc', tools: [] });
     expect(server).toMatchObject({ type: 'sdk', name: 'calc', instance: { connect: expect.any(Function) } });
   },
+  ...Object.fromEntries(SESSION_FUNCTIONS.map((name) => [name, () => acceptsSession(name)])),
+  listSessions: async () => expect(await ours.listSessions({ dir: '/nowhere' })).toEqual([]),
   query: async () => expect((await start({})).argv).toContain('--verbose'),
   startup: async () => {
     const agent = scriptAgent(async (it) => void (await it.start()));

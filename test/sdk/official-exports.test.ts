@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { OFFICIAL_EXPORTS, refused } from '../../src/sdk/official-exports.ts';
 
-const stand = refused('listSessions') as unknown as (() => void) &
+const stand = refused('importSessionToStore') as unknown as (() => void) &
   (new () => object) &
   Record<string, unknown>;
 const REFUSAL = {
   code: 'unsupported-method',
-  message: `listSessions is not supported by toolplane: ${OFFICIAL_EXPORTS.listSessions}`,
+  message: `importSessionToStore is not supported by toolplane: ${OFFICIAL_EXPORTS.importSessionToStore}`,
 };
 
 test.each<[string, () => unknown]>([

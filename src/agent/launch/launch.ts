@@ -66,7 +66,13 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   for (const text of notes) note(text);
 
   const root = configuration.context.home;
-  const opened = await openConversation(flags, { root, cwd, now, note });
+  const opened = await openConversation(flags, {
+    root,
+    cwd,
+    entrypoint: env.CLAUDE_CODE_ENTRYPOINT,
+    now,
+    note,
+  });
   if ('fault' in opened) throw badOptions([opened.fault]);
 
   const model = flags.model ?? settings.model ?? claudeModel(settings, env);

@@ -15,6 +15,8 @@ type KeepFlags = Pick<
 export type Keeping = {
   readonly root: string;
   readonly cwd: string;
+  /** The kind of program that starts the session. */
+  readonly entrypoint?: string | undefined;
   readonly now: () => Date;
   readonly note: (text: string) => void;
 };
@@ -31,8 +33,15 @@ type OpenedConversation =
 export async function openConversation(flags: KeepFlags, keeping: Keeping): Promise<OpenedConversation> {
   const fault = faultOf(flags);
   if (fault !== undefined) return { fault };
-  const { root, cwd, now, note } = keeping;
-  const place = (sessionId: string): TranscriptOptions => ({ root, cwd, sessionId, now, onUnwritable: note });
+  const { root, cwd, entrypoint, now, note } = keeping;
+  const place = (sessionId: string): TranscriptOptions => ({
+    root,
+    cwd,
+    sessionId,
+    ...(entrypoint !== undefined && { entrypoint }),
+    now,
+    onUnwritable: note,
+  });
   if (flags.resume === undefined && !flags.continue) {
     const sessionId = flags.sessionId ?? randomUUID();
     if (flags.sessionId !== undefined && (await findSession(root, cwd, sessionId)))

@@ -79,7 +79,7 @@ function readLines(text: string): Lines {
     const start = parseHeader(value);
     const entry = start ? undefined : parseEntry(value);
     if (start) header ??= start;
-    else if (entry?.type === 'meta') title = entry.title;
+    else if (entry?.type === 'meta') title = entry.title ?? title;
     else if (entry) entries.push(entry);
     else diagnostics.push(skipped(at + 1, at === lines.length - 1 ? 'truncated-line' : 'invalid-line'));
   });

@@ -11,6 +11,8 @@ export type Header = {
   readonly createdAt: string;
   /** The session that this one was copied from, or that `/clear` ended: stored results may be in its folder. */
   readonly forkedFrom?: string;
+  /** The kind of program that started the session, as in `CLAUDE_CODE_ENTRYPOINT`. */
+  readonly entrypoint?: string;
 };
 
 /** The version of the file format. */
@@ -33,8 +35,8 @@ export type EntryBody =
       /** The whole conversation after the compaction, so that a resumed session sends what the model saw. */
       readonly messages: readonly ModelMessage[];
     }
-  /** Metadata of the session; the last entry wins. */
-  | { readonly type: 'meta'; readonly title: string }
+  /** Metadata of the session; the last entry with each member wins. An empty tag means no tag. */
+  | { readonly type: 'meta'; readonly title?: string; readonly tag?: string }
   /** A kind written by a later version, kept unchanged. */
   | { readonly type: 'other'; readonly raw: Readonly<Record<string, unknown>> };
 
@@ -69,7 +71,7 @@ export function parseEntry(value: unknown): Entry | undefined {
 
 export function parseHeader(value: unknown): Header | undefined {
   if (!isRecord(value) || value.type !== 'header' || typeof value.version !== 'number') return undefined;
-  const { version, sessionId, cwd, createdAt, forkedFrom } = value;
+  const { version, sessionId, cwd, createdAt, forkedFrom, entrypoint } = value;
   return {
     type: 'header',
     version,
@@ -77,6 +79,7 @@ export function parseHeader(value: unknown): Header | undefined {
     cwd: text(cwd),
     createdAt: text(createdAt),
     ...(typeof forkedFrom === 'string' && { forkedFrom }),
+    ...(typeof entrypoint === 'string' && { entrypoint }),
   };
 }
 
@@ -97,7 +100,12 @@ function parseBody(value: Record<string, unknown>, type: string): EntryBody | un
       return { type, trigger, preTokens: tokens, summary: text(value.summary), messages };
     }
     case 'meta':
-      return typeof value.title === 'string' ? { type, title: value.title } : undefined;
+      if (typeof value.title !== 'string' && typeof value.tag !== 'string') return undefined;
+      return {
+        type,
+        ...(typeof value.title === 'string' && { title: value.title }),
+        ...(typeof value.tag === 'string' && { tag: value.tag }),
+      };
     default: {
       const { uuid: _, parentUuid: __, timestamp: ___, sessionId: ____, ...raw } = value;
       return { type: 'other', raw };

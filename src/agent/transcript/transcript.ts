@@ -9,6 +9,8 @@ export type TranscriptOptions = SessionLocation & {
   /** The entry that the next one follows, if the session is resumed. */
   readonly after?: string | null;
   readonly forkedFrom?: string;
+  /** The kind of program that starts the session. */
+  readonly entrypoint?: string;
   now(): Date;
   /** Called once if the file cannot be written; the session continues without a transcript. */
   onUnwritable(message: string): void;
@@ -95,7 +97,7 @@ export class Transcript implements AsyncDisposable {
   }
 
   #header(): string {
-    const { sessionId, cwd, forkedFrom, now } = this.#options;
+    const { sessionId, cwd, forkedFrom, entrypoint, now } = this.#options;
     const header: Header = {
       type: 'header',
       version: VERSION,
@@ -103,6 +105,7 @@ export class Transcript implements AsyncDisposable {
       cwd,
       createdAt: now().toISOString(),
       ...(forkedFrom !== undefined && { forkedFrom }),
+      ...(entrypoint !== undefined && { entrypoint }),
     };
     return `${JSON.stringify(header)}\n`;
   }

@@ -1,0 +1,219 @@
+import { isRecord } from '../base/json-value.ts';
+import { sliceText } from '../base/text/display-text.ts';
+import type { SDKSessionInfo, SessionMessage } from '../sdk/session-store.ts';
+import type { TranscriptRecord } from './transcript-records.ts';
+
+/** What the file system knows about a transcript. */
+export type TranscriptFacts = Pick<SDKSessionInfo, 'sessionId' | 'lastModified' | 'fileSize' | 'cwd'> & {
+  /** When the session was archived or unarchived last. */
+  readonly archive?: { readonly archived: boolean; readonly at: string };
+};
+
+/** What is known about a session; undefined for a sub-agent's transcript, and for one without a title or prompt. */
+export function sessionInfo(
+  records: readonly TranscriptRecord[],
+  { archive, ...facts }: TranscriptFacts,
+): SDKSessionInfo | undefined {
+  if (records[0]?.isSidechain === true) return undefined;
+  const firstPrompt = promptOf(records);
+  const customTitle =
+    lastText(records, 'custom-title', 'customTitle') ?? lastText(records, 'ai-title', 'aiTitle');
+  const summary =
+    customTitle ||
+    lastText(records, 'last-prompt', 'lastPrompt') ||
+    lastText(records, 'summary', 'summary') ||
+    firstPrompt ||
+    attachmentKind(records);
+  if (!summary) return undefined;
+  const gitBranch = records.findLast((record) => isText(record.gitBranch))?.gitBranch;
+  const cwd = records.find((record) => isText(record.cwd))?.cwd;
+  const tag = lastText(records, 'tag', 'tag');
+  const createdAt = Date.parse(String(records.find(({ timestamp }) => isText(timestamp))?.timestamp));
+  return {
+    ...facts,
+    summary,
+    ...(customTitle && { customTitle }),
+    ...(firstPrompt && { firstPrompt }),
+    ...(isText(gitBranch) && { gitBranch }),
+    ...(isText(cwd) && { cwd }),
+    ...(tag && { tag }),
+    ...(!Number.isNaN(createdAt) && { createdAt }),
+    ...(archive && { archived: archive.archived && !isPromptedSince(records, archive.at) }),
+  };
+}
+
+/** Whether a program or SDK, not a person at a terminal, started the session. */
+export function isProgrammatic(records: readonly TranscriptRecord[]): boolean {
+  const started = records.find(({ entrypoint }) => isText(entrypoint))?.entrypoint;
+  return isText(started) && /^(?:sdk-|daemon)/.test(started);
+}
+
+/** The member of the last record of that kind; an empty text hides earlier ones. */
+function lastText(records: readonly TranscriptRecord[], type: string, member: string): string | undefined {
+  const found = records.findLast((record) => record.type === type && typeof record[member] === 'string');
+  return found && String(found[member]);
+}
+
+/** Tags that only programs write: reminders, output of commands, context of an editor. */
+const TAGGED = /^\s*<[a-z][\w-]*[\s>]/;
+const INTERRUPTED = /^\[Request interrupted by user[^\]]*\]/;
+const COMMAND = /<command-name>(.*?)<\/command-name>/;
+const SHELL_INPUT = /<bash-input>([\s\S]*?)<\/bash-input>/;
+const MAX_PROMPT_LENGTH = 200;
+
+/** The first text that the user wrote, in one line; the name of a slash command if there is no other text. */
+function promptOf(records: readonly TranscriptRecord[]): string | undefined {
+  let command: string | undefined;
+  for (const text of records.filter(isPrompt).flatMap(textsOf)) {
+    const line = text.replaceAll('\n', ' ').trim();
+    const [, name] = COMMAND.exec(line) ?? [];
+    const [, shellInput] = SHELL_INPUT.exec(line) ?? [];
+    command ??= name;
+    if (line === '' || name !== undefined) continue;
+    if (shellInput !== undefined) return `! ${shellInput}`;
+    if (TAGGED.test(line) || INTERRUPTED.test(line)) continue;
+    return line.length > MAX_PROMPT_LENGTH ? `${sliceText(line, MAX_PROMPT_LENGTH).trimEnd()}…` : line;
+  }
+  return command;
+}
+
+function isPrompt({ type, isMeta, isCompactSummary, message }: TranscriptRecord): boolean {
+  if (type !== 'user' || isMeta === true || isCompactSummary === true) return false;
+  return !blocksOf(message).some((block) => block.type === 'tool_result');
+}
+
+function textsOf({ message }: TranscriptRecord): string[] {
+  return blocksOf(message).flatMap(({ type, text }) => (type === 'text' && isText(text) ? [text] : []));
+}
+
+function blocksOf(message: unknown): Readonly<Record<string, unknown>>[] {
+  const content: unknown = isRecord(message) ? message.content : undefined;
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return Array.isArray(content) ? content.filter(isRecord) : [];
+}
+
+/** The summary of a session whose prompts have no text. */
+function attachmentKind(records: readonly TranscriptRecord[]): string | undefined {
+  const types = records.filter(isPrompt).flatMap(({ message }) => blocksOf(message).map(({ type }) => type));
+  const found = types.find((type) => type === 'image' || type === 'document');
+  return found && (found === 'image' ? 'Image' : 'Document');
+}
+
+function isPromptedSince(records: readonly TranscriptRecord[], time: string): boolean {
+  return records.some(
+    (record) => isPrompt(record) && Date.parse(String(record.timestamp)) > Date.parse(time),
+  );
+}
+
+/** The kinds of records that have a parent. */
+const LINKED: readonly unknown[] = ['user', 'assistant', 'system', 'attachment', 'progress'];
+
+/** What the messages of a sub-agent have in common. */
+export type Parent = Pick<SessionMessage, 'parent_tool_use_id' | 'parent_agent_id'>;
+
+/** The messages of the latest branch of a transcript, oldest first. */
+export function sessionMessages(
+  records: readonly TranscriptRecord[],
+  parent: Parent,
+  { system = false, sidechain = false } = {},
+): SessionMessage[] {
+  const isShown = ({ type, isMeta, isSidechain, teamName }: TranscriptRecord) =>
+    (type === 'user' || type === 'assistant' || (system && type === 'system')) &&
+    isMeta !== true &&
+    (sidechain || isSidechain !== true) &&
+    teamName === undefined;
+  const linked = records.filter(({ type, uuid }) => LINKED.includes(type) && isText(uuid));
+  const byId = new Map(linked.map((record) => [record.uuid, record]));
+  return withParallelCalls(latestBranch(byId, { sidechain }), [...byId.values()])
+    .filter(isShown)
+    .map((record) => toMessage(record, parent));
+}
+
+/** Follows the parents of the last message back to the first one. */
+function latestBranch(
+  byId: ReadonlyMap<unknown, TranscriptRecord>,
+  { sidechain }: { readonly sidechain: boolean },
+): TranscriptRecord[] {
+  const all = [...byId.values()];
+  const parents = new Set(all.flatMap(({ uuid, parentUuid }) => (parentUuid === uuid ? [] : [parentUuid])));
+  const ends = new Set(
+    all.filter(({ uuid }) => !parents.has(uuid)).map((leaf) => ancestors(leaf, byId, isMessage).at(-1)),
+  );
+  const last = all.findLast(
+    (record) =>
+      ends.has(record) &&
+      isMessage(record) &&
+      (sidechain || record.isSidechain !== true) &&
+      record.teamName === undefined,
+  );
+  return last ? ancestors(last, byId).reverse() : [];
+}
+
+function isMessage({ type }: TranscriptRecord): boolean {
+  return type === 'user' || type === 'assistant';
+}
+
+/** The record, its parent and so on, up to one that `isEnd` accepts; a cycle ends it too. */
+function ancestors(
+  record: TranscriptRecord,
+  byId: ReadonlyMap<unknown, TranscriptRecord>,
+  isEnd: (record: TranscriptRecord) => boolean = () => false,
+): TranscriptRecord[] {
+  const found = new Set<TranscriptRecord>();
+  for (let at: TranscriptRecord | undefined = record; at && !found.has(at); at = byId.get(at.parentUuid)) {
+    found.add(at);
+    if (isEnd(at)) break;
+  }
+  return [...found];
+}
+
+/**
+ * Adds the calls and results beside the branch: each block of a reply is a record of its own, and the result of a call
+ * follows its block, so that only one of several results is an ancestor of the next message.
+ */
+function withParallelCalls(
+  branch: readonly TranscriptRecord[],
+  linked: readonly TranscriptRecord[],
+): TranscriptRecord[] {
+  const onBranch = new Set(branch);
+  const replyOf = ({ type, message }: TranscriptRecord) =>
+    type === 'assistant' && isRecord(message) && isText(message.id) ? message.id : undefined;
+  const siblings = Map.groupBy(linked, replyOf);
+  const results = Map.groupBy(
+    linked.filter((record) => record.type === 'user' && !onBranch.has(record) && hasResult(record)),
+    ({ parentUuid }) => parentUuid,
+  );
+  const lastOfReply = new Map(branch.map((record) => [replyOf(record), record]));
+  return branch.flatMap((record) => {
+    const reply = replyOf(record);
+    if (reply === undefined || lastOfReply.get(reply) !== record) return [record];
+    const blocks = siblings.get(reply) ?? [];
+    const others = blocks.filter((block) => !onBranch.has(block));
+    return [record, ...others, ...blocks.flatMap(({ uuid }) => results.get(uuid) ?? [])];
+  });
+}
+
+function hasResult({ message }: TranscriptRecord): boolean {
+  return blocksOf(message).some(({ type }) => type === 'tool_result');
+}
+
+/** The members after `parent_agent_id` are not in the official types, but in what the official function returns. */
+function toMessage(record: TranscriptRecord, parent: Parent): SessionMessage {
+  const { type, uuid, sessionId, message, timestamp, origin } = record;
+  const isSummary = record.isCompactSummary === true;
+  return {
+    type,
+    uuid,
+    session_id: sessionId,
+    message,
+    ...parent,
+    ...(isSummary && { isCompactSummary: true }),
+    ...((isSummary || record.isVisibleInTranscriptOnly === true) && { is_meta: true }),
+    ...(timestamp !== undefined && { timestamp }),
+    ...(origin !== undefined && { origin }),
+  } as SessionMessage;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
