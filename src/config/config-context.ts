@@ -14,6 +14,8 @@ export type ConfigContext = {
   readonly platform: NodeJS.Platform;
   /** The directories for managed files of the administrator; all of them apply. */
   readonly managed: readonly string[];
+  /** The administrator's directory for the `claude` CLI; only restrictions of its settings apply. */
+  readonly claudeManaged: string;
 };
 
 /** Derives the directories from the environment. */
@@ -31,6 +33,7 @@ export function configContext(surroundings: {
     claudeHome: env.CLAUDE_CONFIG_DIR ? resolve(cwd, env.CLAUDE_CONFIG_DIR) : join(userHome, '.claude'),
     // The added directory can only forbid more: the system directory takes precedence.
     managed: [systemDirectory(platform), ...(added ? [resolve(cwd, added)] : [])],
+    claudeManaged: claudeSystemDirectory(platform),
   };
 }
 
@@ -39,4 +42,10 @@ function systemDirectory(platform: NodeJS.Platform): string {
   if (platform === 'darwin') return '/Library/Application Support/Toolplane';
   if (platform === 'win32') return 'C:\\ProgramData\\Toolplane';
   return '/etc/toolplane';
+}
+
+function claudeSystemDirectory(platform: NodeJS.Platform): string {
+  if (platform === 'darwin') return '/Library/Application Support/ClaudeCode';
+  if (platform === 'win32') return 'C:\\Program Files\\ClaudeCode';
+  return '/etc/claude-code';
 }

@@ -138,6 +138,8 @@ export type ServerOverride = {
   readonly path?: string;
   /** It comes after other managed settings: its exclusions are added to theirs. */
   readonly isAdded?: true;
+  /** It is only about servers of `.mcp.json`, such as `disabledMcpjsonServers` of the `claude` CLI. */
+  readonly isForProject?: true;
   readonly members: {
     readonly disabled?: boolean;
     readonly trust?: boolean;

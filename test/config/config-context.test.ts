@@ -17,6 +17,7 @@ test.each<[Record<string, string>, string, readonly string[]]>([
     home,
     claudeHome: '/h/me/.claude',
     managed,
+    claudeManaged: '/etc/claude-code',
   });
 });
 
@@ -28,11 +29,11 @@ test.each<[Record<string, string>, string]>([
   expect(configContext({ ...AROUND, env })).toMatchObject({ claudeHome });
 });
 
-test.each<[NodeJS.Platform, string]>([
-  ['darwin', '/Library/Application Support/Toolplane'],
-  ['win32', 'C:\\ProgramData\\Toolplane'],
-  ['freebsd', '/etc/toolplane'],
-])('on %s no variable changes the system directory', (platform, directory) => {
+test.each<[NodeJS.Platform, string, string]>([
+  ['darwin', '/Library/Application Support/Toolplane', '/Library/Application Support/ClaudeCode'],
+  ['win32', 'C:\\ProgramData\\Toolplane', 'C:\\Program Files\\ClaudeCode'],
+  ['freebsd', '/etc/toolplane', '/etc/claude-code'],
+])('on %s no variable changes the system directories', (platform, directory, claudeManaged) => {
   const env = { ProgramData: '/elsewhere', PROGRAMDATA: '/elsewhere', XDG_CONFIG_DIRS: '/elsewhere' };
-  expect(configContext({ ...AROUND, env, platform }).managed).toEqual([directory]);
+  expect(configContext({ ...AROUND, env, platform })).toMatchObject({ managed: [directory], claudeManaged });
 });

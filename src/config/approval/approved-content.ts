@@ -34,6 +34,7 @@ export function approvablePart(value: Values): Values | undefined {
     $schema: __,
     mcpServers: ___,
     sandbox: ____,
+    disabledMcpjsonServers: _____,
     permissions,
     serverSettings,
     ...rest

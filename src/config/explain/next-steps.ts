@@ -41,6 +41,13 @@ export function nextSteps(situation: Situation): string[] {
       return [`ask your administrator to change ${verdict.rule}, or use another server`];
     case 'disabled':
       if (written.off !== undefined) return [`remove "${written.off}" of the entry at ${place}`];
+      if (isClaudeFile(configuration, verdict.label)) {
+        const at = formatLocation(
+          locationInSettings(configuration.settingsSources, verdict, ['disabledMcpjsonServers']),
+        );
+        const override = `serverSettings.${name}.disabled to false in your own settings`;
+        return [`remove "${name}" from disabledMcpjsonServers in ${at}, or set ${override}`];
+      }
       return [
         `remove "disabled" of serverSettings.${name} in ${formatLocation(
           locationInSettings(configuration.settingsSources, verdict, ['serverSettings', name, 'disabled']),
@@ -58,6 +65,10 @@ export function nextSteps(situation: Situation): string[] {
         ...approvePending(lost, word),
       ];
   }
+}
+
+function isClaudeFile({ settingsSources }: Pick<Configuration, 'settingsSources'>, label: string): boolean {
+  return settingsSources.some((it) => it.label === label && it.format === 'claude');
 }
 
 function connectionSteps({ configuration, server, connection }: Situation): string[] {

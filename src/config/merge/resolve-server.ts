@@ -54,6 +54,10 @@ function verdictOf(
   policy: Pick<Policy, 'judge'>,
   own: readonly ServerOverride[],
 ): Verdict {
+  const off = own.findLast(
+    ({ members, isForProject }) =>
+      members.disabled !== undefined && (!isForProject || written.scope === 'project'),
+  );
   if (eligibility === 'rejected') return { kind: 'rejected' };
   // An invalid entry must be fixed before it can be approved.
   if (!entry)
@@ -61,12 +65,12 @@ function verdictOf(
       kind: 'broken',
       fault: written.fault ?? entryDiagnostic(written, 'error', 'not a server entry'),
     };
+  if (eligibility === 'pending' && off?.isForProject) return { kind: 'disabled', label: off.label };
   if (eligibility === 'pending') return { kind: 'pending', choice };
   const judged = policy.judge(written.name, entry);
   if (judged.kind === 'forbidden') return { kind: 'blocked', rule: judged.rule };
   // An entry of any scope may disable itself.
   if (written.off !== undefined) return { kind: 'disabled', label: written.label };
-  const off = own.findLast(({ members }) => members.disabled !== undefined);
   return off?.members.disabled ? { kind: 'disabled', label: off.label } : { kind: 'ready' };
 }
 

@@ -25,7 +25,8 @@ export function unknownServerSettings({
   let looked = 0;
   const faults = new Map<string, ConfigDiagnostic>();
   for (const override of overrides) {
-    const { name, scope, label, path } = override;
+    const { name, scope, label, path, isForProject } = override;
+    if (isForProject) continue;
     // The same settings may occur twice: once for what they add.
     const id = JSON.stringify([scope, path ?? label, name]);
     if (known.has(name) || faults.has(id)) continue;

@@ -69,7 +69,7 @@ export function mergeSettings(
   readonly faults: readonly ConfigDiagnostic[];
   readonly unused: readonly UnusedKeys[];
 } {
-  const ruling = sources.findLast(({ scope }) => scope === 'managed');
+  const ruling = sources.findLast(({ scope, format }) => scope === 'managed' && format !== 'claude');
   const parts = sources.map((source) => readPart(source, choices, ruling));
   const all = parts.map(({ settings }) => settings);
   const [theirs, ours] = [parts.filter(isOfClaude), parts.filter((it) => !isOfClaude(it))];
@@ -251,10 +251,10 @@ function membersThat(
   isKept: (member: string, value: unknown) => boolean,
   servers: FileSettings['servers'],
 ): FileSettings['servers'] {
-  return servers.flatMap(({ name, members }) => {
+  return servers.flatMap(({ members, ...rest }) => {
     const kept = Object.entries(members).filter(([member, value]) => isKept(member, value));
     if (kept.length === 0) return [];
-    return [{ name, members: Object.fromEntries(kept) as ServerOverride['members'] }];
+    return [{ ...rest, members: Object.fromEntries(kept) as ServerOverride['members'] }];
   });
 }
 

@@ -21,7 +21,7 @@ export type FileSettings = PermissionSettings & {
   readonly env: Readonly<Record<string, string>>;
   readonly model?: string;
   readonly timeouts: Readonly<Partial<Record<TimeoutName, number>>>;
-  readonly servers: readonly { readonly name: string; readonly members: ServerOverride['members'] }[];
+  readonly servers: readonly Pick<ServerOverride, 'name' | 'members' | 'isForProject'>[];
 };
 
 export type TimeoutName = (typeof TIMEOUTS)[number];
@@ -47,7 +47,7 @@ export function readSettings(
   readonly elsewhere: readonly string[];
 } {
   const faults = new SettingDiagnostics();
-  const { disableAllHooks, ...ours } = raw;
+  const { disableAllHooks, disabledMcpjsonServers, ...ours } = raw;
   const elsewhere = checkKeys(format === 'claude' ? ours : raw, scope, faults);
   const permissions = readPermissions(raw.permissions, RULE_SOURCES[scope], faults, format);
   const hooks = readHookSettings(raw.hooks, faults, format);
@@ -57,7 +57,10 @@ export function readSettings(
   if (sandbox?.enabled === true)
     faults.error(['sandbox', 'enabled'], format === 'claude' ? NO_CLAUDE_SANDBOX : NO_SANDBOX);
   const timeouts = readTimeouts(raw.timeouts, faults);
-  const servers = readServerSettings(raw.serverSettings, faults);
+  const servers =
+    format === 'claude'
+      ? readDisabledServers(disabledMcpjsonServers, faults)
+      : readServerSettings(raw.serverSettings, faults);
   const settings = {
     ...permissions,
     hooks,
@@ -90,6 +93,12 @@ function readTimeouts(raw: unknown, faults: SettingDiagnostics): Partial<Record<
     return ms === undefined ? [] : [[name, ms] as const];
   });
   return Object.fromEntries(pairs);
+}
+
+/** `disabledMcpjsonServers` of the `claude` CLI: names of servers in `.mcp.json`. */
+function readDisabledServers(raw: unknown, faults: SettingDiagnostics): FileSettings['servers'] {
+  const names = faults.texts(raw, ['disabledMcpjsonServers']);
+  return names.map(({ text }) => ({ name: text, members: { disabled: true }, isForProject: true }));
 }
 
 type Members = ServerOverride['members'];

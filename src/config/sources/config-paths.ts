@@ -18,8 +18,9 @@ export type ConfigPaths = {
   readonly shared: readonly string[];
   /** `.toolplane/settings.local.json` of every directory. */
   readonly local: readonly string[];
-  /** The settings files of the `claude` CLI: of the user, and of every directory. */
+  /** The settings files of the `claude` CLI: of the administrator, of the user, and of every directory. */
   readonly claude: {
+    readonly managed: string;
     readonly user: string;
     readonly shared: readonly string[];
     readonly local: readonly string[];
@@ -43,10 +44,10 @@ export function repositoryRoot(cwd: string, exists: (path: string) => boolean): 
 
 /** Without a repository only the working directory is searched: directories above it may belong to other users. */
 export function configPathsFor(
-  context: Pick<ConfigContext, 'cwd' | 'home' | 'claudeHome' | 'managed'>,
+  context: Pick<ConfigContext, 'cwd' | 'home' | 'claudeHome' | 'managed' | 'claudeManaged'>,
   known: { readonly root?: string; readonly realHomes: readonly string[] },
 ): ConfigPaths {
-  const { cwd, home, claudeHome, managed } = context;
+  const { cwd, home, claudeHome, managed, claudeManaged } = context;
   const { root, realHomes } = known;
   const all = upwards(cwd);
   const directories = (root === undefined ? [cwd] : all.slice(0, all.indexOf(root) + 1)).reverse();
@@ -65,6 +66,7 @@ export function configPathsFor(
     shared: inEach('.toolplane', 'settings.json'),
     local: inEach('.toolplane', 'settings.local.json'),
     claude: {
+      managed: join(claudeManaged, 'managed-settings.json'),
       user: join(claudeHome, 'settings.json'),
       shared: inEach('.claude', 'settings.json'),
       local: inEach('.claude', 'settings.local.json'),

@@ -114,6 +114,7 @@ function configFiles(context: ConfigContext, paths: ConfigPaths): ConfigFile[] {
     ...local.map(inProject('local', 'both')),
     ...managedServers.map(managed('servers')),
     ...managedSettings.map(managed('settings')),
+    ofClaude(managed('settings')(claude.managed)),
   ];
 }
 

@@ -24,13 +24,15 @@ export function settingsSources(
   if (document?.state !== 'read') return [];
   const { value, locate } = document;
   const source = { scope, label, ...(path !== undefined && { path }), locate };
-  return [format === 'claude' ? { ...source, format, ...claudeSettings(value) } : { ...source, value }];
+  return [
+    format === 'claude' ? { ...source, format, ...claudeSettings(value, scope) } : { ...source, value },
+  ];
 }
 
-/** Compares the precedence of settings other than managed ones: files of the `claude` CLI come before all others. */
+/** Compares the precedence of settings: files of the `claude` CLI come first, except the administrator's. */
 export function compareSettings(one: SettingsRank, other: SettingsRank): number {
   const rank = ({ scope, format }: SettingsRank) =>
-    SCOPES.indexOf(scope) - (format === 'claude' ? SCOPES.length : 0);
+    SCOPES.indexOf(scope) - (format === 'claude' && scope !== 'managed' ? SCOPES.length : 0);
   return rank(one) - rank(other);
 }
 

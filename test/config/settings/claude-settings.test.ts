@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { approveSettings } from '../../../src/config/approval/approval-store.ts';
 import { readConfiguration } from '../../../src/config/configuration.ts';
 import { explainPermission } from '../../../src/config/explain/explain-permission.ts';
-import { startupMessages } from '../../../src/config/explain/startup-messages.ts';
+import { explainServer } from '../../../src/config/explain/explain-server.ts';
+import { fatalMessages, startupMessages } from '../../../src/config/explain/startup-messages.ts';
 import { formatDiagnostic } from '../../../src/config/files/diagnostics.ts';
 import { claudeSettings } from '../../../src/config/sources/claude-settings.ts';
 import type { ConfigFlags } from '../../../src/config/sources/source-types.ts';
@@ -247,10 +248,88 @@ describe('keys', () => {
     ['manual', 'default'],
     ['acceptEdits', 'acceptEdits'],
   ])('mode %s is %s', (defaultMode, expected) => {
-    expect(claudeSettings({ permissions: { defaultMode } })).toEqual({
+    expect(claudeSettings({ permissions: { defaultMode } }, 'user')).toEqual({
       value: { permissions: { defaultMode: expected } },
       unused: [],
     });
+  });
+});
+
+describe('servers of .mcp.json', () => {
+  const SERVERS = { mcpServers: { docs: { command: 'docs' } } };
+  const stateOf = ({ merged }: Awaited<ReturnType<typeof readConfiguration>>) =>
+    merged.servers.map(({ name, verdict, written }) => `${written.scope} ${name} ${verdict.kind}`);
+
+  test.each(['user', 'project', 'local'] as const)(
+    'disabledMcpjsonServers of the %s file disables them without approval',
+    async (scope) => {
+      const { write, files, read, project } = place();
+      write(join(project, '.mcp.json'), SERVERS);
+      expect(stateOf(await read())).toEqual(['project docs pending']);
+      write(files[scope], { disabledMcpjsonServers: ['docs', 'unknown'] });
+      const configuration = await read();
+      expect(stateOf(configuration)).toEqual(['project docs disabled']);
+      expect([configuration.faults, configuration.settings.pending]).toEqual([[], []]);
+      expect(explainServer(configuration, 'docs').next.join()).toMatch(
+        /^remove "docs" from disabledMcpjsonServers in \S*\.claude\/settings\S*json:2:3/,
+      );
+    },
+  );
+
+  test('servers of other files are unaffected, and the own settings take precedence', async () => {
+    const { write, files, read, project, home } = place();
+    write(files.user, { disabledMcpjsonServers: ['docs'] });
+    write(join(home, 'settings.json'), SERVERS);
+    expect(stateOf(await read())).toEqual(['user docs ready']);
+    write(join(home, 'settings.json'), { serverSettings: { docs: { disabled: false } } });
+    write(join(project, '.mcp.json'), SERVERS);
+    expect(stateOf(await read())).toEqual(['project docs pending']);
+  });
+
+  test('a file cannot approve servers', async () => {
+    const { write, files, read, project } = place();
+    write(join(project, '.mcp.json'), SERVERS);
+    write(files.user, { enabledMcpjsonServers: ['docs'], enableAllProjectMcpServers: true });
+    const configuration = await read();
+    expect(stateOf(configuration)).toEqual(['project docs pending']);
+    expect(startupMessages(configuration).join('\n')).toContain(
+      'Toolplane does not use enabledMcpjsonServers, enableAllProjectMcpServers',
+    );
+  });
+});
+
+describe('settings of the administrator for the claude CLI', () => {
+  function managed(content: unknown) {
+    const { write, world, managed: directory } = place();
+    const claudeManaged = join(directory, 'claude');
+    write(join(claudeManaged, 'managed-settings.json'), content);
+    return readConfiguration({ ...world(), claudeManaged }, { scopes: [] });
+  }
+
+  test('only restrictions apply', async () => {
+    const configuration = await managed({
+      permissions: { ...EVERYTHING.permissions, disableBypassPermissionsMode: 'disable' },
+      deniedMcpServers: [{ serverName: 'docs' }],
+      hooks: EVERYTHING.hooks,
+      env: { NAME: 'value' },
+    });
+    expect(rulesOf(configuration)).toEqual([
+      'ask Read(x) of policySettings',
+      'deny Bash(rm *) of policySettings',
+    ]);
+    expect(configuration.settings).toMatchObject({ forbidsBypass: true, hooks: [], env: {} });
+    expect(configuration.settings.permissions.modes).toEqual({});
+    expect(configuration.policy.forbids('docs', { command: 'x' })).toMatch(/deniedMcpServers/);
+    expect(configuration.faults).toEqual([]);
+    expect(startupMessages(configuration)).toEqual([
+      expect.stringMatching(/does not use hooks, env, permissions\.allow, permissions\.defaultMode$/),
+    ]);
+  });
+
+  test('a file that cannot be read prevents a start', async () => {
+    expect(fatalMessages(await managed('{'))).toEqual([
+      expect.stringMatching(/managed-settings\.json:1:2: /),
+    ]);
   });
 });
 

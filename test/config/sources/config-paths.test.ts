@@ -24,7 +24,12 @@ describe('config paths', () => {
     expect(repositoryRoot(cwd, (path) => there.includes(path))).toBe(root);
   });
 
-  const WORLD = { home: '/h/.toolplane', claudeHome: '/h/.claude', managed: ['/etc/toolplane', '/more'] };
+  const WORLD = {
+    home: '/h/.toolplane',
+    claudeHome: '/h/.claude',
+    claudeManaged: '/etc/claude-code',
+    managed: ['/etc/toolplane', '/more'],
+  };
 
   test('C17: searches every directory up to the root of the repository, farthest first', () => {
     const places = configPathsFor({ ...WORLD, cwd: '/r/a/b' }, { root: '/r', realHomes: [] });
@@ -36,6 +41,7 @@ describe('config paths', () => {
       shared: ['/r', '/r/a', '/r/a/b'].map((it) => `${it}/.toolplane/settings.json`),
       local: ['/r', '/r/a', '/r/a/b'].map((it) => `${it}/.toolplane/settings.local.json`),
       claude: {
+        managed: '/etc/claude-code/managed-settings.json',
         user: '/h/.claude/settings.json',
         shared: ['/r', '/r/a', '/r/a/b'].map((it) => `${it}/.claude/settings.json`),
         local: ['/r', '/r/a', '/r/a/b'].map((it) => `${it}/.claude/settings.local.json`),
@@ -68,7 +74,7 @@ describe('config paths', () => {
     ['/link/.claude', ['/h/.claude']],
   ])('the user’s folder %s of the claude CLI is not a project’s', (claudeHome, realHomes) => {
     const { claude } = configPathsFor({ ...WORLD, claudeHome, cwd: '/h' }, { realHomes });
-    expect(claude).toEqual({ user: `${claudeHome}/settings.json`, shared: [], local: [] });
+    expect(claude).toMatchObject({ user: `${claudeHome}/settings.json`, shared: [], local: [] });
   });
 
   test('stops at a work tree, whose .git is a file', () => {
