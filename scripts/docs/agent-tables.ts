@@ -2,6 +2,7 @@ import { type Argument, Command } from 'commander';
 import { BUILT_INS } from '../../src/agent/builtins/table.ts';
 import { FLAGS, type FlagUse } from '../../src/agent/launch/flag-table.ts';
 import { MODEL_ALIASES } from '../../src/agent/launch/model-name.ts';
+import { MODEL_FIGURES, PRICES_DATE } from '../../src/agent/models/model-figures.ts';
 import { COMMANDS } from '../../src/cli/chat/commands.ts';
 import { loadAll } from '../../src/cli/command-table.ts';
 import { addAgentFlags } from '../../src/cli/flags/agent-flags.ts';
@@ -27,6 +28,7 @@ export const AGENT_TABLES: Readonly<Record<string, () => string>> = {
   'hook-failures': hookFailures,
   'mcp-commands': mcpCommands,
   'model-aliases': modelAliases,
+  'model-prices': modelPrices,
   'permission-modes': permissionModes,
   'permission-rules': permissionRules,
 };
@@ -49,6 +51,24 @@ function effectOf(use: FlagUse): string {
     case 'refused':
       return `**rejected**: ${use.instead}`;
   }
+}
+
+function modelPrices(): string {
+  const rows = Object.entries(MODEL_FIGURES).flatMap(([name, { long, ...base }]) => [
+    priceRow(`\`${name}\``, base),
+    ...(long
+      ? [priceRow(`\`${name}\`, prompts over ${long.above.toLocaleString('en-US')} tokens`, long)]
+      : []),
+  ]);
+  const head = ['model', 'input', 'output', 'cache read', 'cache write, 5 minutes', 'cache write, 1 hour'];
+  return `US dollars per million tokens, ${PRICES_DATE}:\n\n${table(head, rows)}`;
+}
+
+function priceRow(
+  name: string,
+  it: Record<'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h', number>,
+): string[] {
+  return [name, ...[it.input, it.output, it.cacheRead, it.cacheWrite, it.cacheWrite1h].map(String)];
 }
 
 /** Shows the first sentence of each tool description. */

@@ -115,6 +115,8 @@ export type SessionContext = {
   readonly toolBudget: number;
   /** Sub-agents get no tools of servers. */
   readonly isLeadOnly: boolean;
+  /** Why the budget ends a turn; undefined while it is not spent. */
+  readonly budgetFault?: () => string | undefined;
   workspace(): Workspace;
   /** The environment of shell commands. */
   readonly env: Readonly<Record<string, string | undefined>>;

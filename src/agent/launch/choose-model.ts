@@ -5,6 +5,7 @@ import { openAiModel } from '../models/openai.ts';
 import { rehearsalModel } from '../models/rehearsal.ts';
 import { type RetryOptions, withRetry } from '../models/retry.ts';
 import { scriptedFile } from '../models/scripted.ts';
+import { modelFigures } from '../models/usage-totals.ts';
 import type { Environment } from './environment-variables.ts';
 import type { AgentFlags } from './flag-table.ts';
 import { firstName, type ModelTarget, resolveModelName } from './model-name.ts';
@@ -13,6 +14,8 @@ import { firstName, type ModelTarget, resolveModelName } from './model-name.ts';
 type ChosenModel = {
   readonly model: Model;
   readonly modelName: string;
+  /** The name at the provider of a name that `--model` accepts; names with a prefix stay as they are. */
+  readonly resolveName: (given: string) => string;
   /** Why no model is available, if so; the first turn fails with it. */
   readonly lookedFor?: string;
 };
@@ -33,11 +36,16 @@ export function chooseModel(
     return found;
   };
   const first = find(given);
+  const resolveName = (name: string) => {
+    const found = find(name);
+    return name.includes(':') || found.lookedFor !== undefined ? name : found.name;
+  };
   const modelName = given.includes(':') ? given : first.name;
   models.set(modelName, first);
   const thinking = thinkingOf(flags);
   const ask = (request: ModelRequest) => {
     const { model, name } = find(request.model);
+    request.onAttempt?.({ given: request.model, name });
     const maxTokens = Math.min(request.maxTokens, model.limits.outputTokens);
     return model.stream({ ...request, model: name, maxTokens, ...(thinking && { thinking }) });
   };
@@ -47,6 +55,7 @@ export function chooseModel(
   return {
     model: withRetry(routed, { ...fallback, ...options.retry }),
     modelName,
+    resolveName,
     ...(first.lookedFor !== undefined && { lookedFor: first.lookedFor }),
   };
 }
@@ -63,9 +72,19 @@ function open(
   switch (place.kind) {
     case 'anthropic': {
       const { name, credential, baseUrl } = place;
+      const figures = modelFigures(name);
+      const limits = figures && {
+        limits: { contextTokens: figures.contextWindow, outputTokens: figures.maxOutputTokens },
+      };
       const headers = betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } };
       return {
-        model: anthropicModel({ ...credential, ...(baseUrl && { baseUrl }), ...headers, ...timeout }),
+        model: anthropicModel({
+          ...credential,
+          ...(baseUrl && { baseUrl }),
+          ...headers,
+          ...limits,
+          ...timeout,
+        }),
         name,
       };
     }

@@ -117,6 +117,13 @@ const number: FlagKind<number> = {
   accept: (value) => (Number.isFinite(value) && Number(value) >= 0 ? Number(value) : undefined),
 };
 
+const positive: FlagKind<number> = {
+  takes: 'one',
+  what: 'a number greater than 0',
+  read: (value) => (Number(value) > 0 && Number.isFinite(+value) ? +value : undefined),
+  accept: (value) => (Number.isFinite(value) && Number(value) > 0 ? Number(value) : undefined),
+};
+
 const jsonObject: FlagKind<Record<string, unknown>> = {
   takes: 'one',
   what: 'a JSON object',
@@ -152,7 +159,7 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   ),
   effort: unused(oneOf('low', 'medium', 'high', 'xhigh', 'max'), 'effort is not sent to the model', 'effort'),
   'max-turns': used(count(1), 'maxTurns'),
-  'max-budget-usd': refused(number, 'model prices are unknown; use --max-turns', 'maxBudgetUsd'),
+  'max-budget-usd': used(positive, 'maxBudgetUsd'),
   'task-budget': unused(number, 'budgets are not sent to the model', 'taskBudget'),
   'json-schema': used(jsonObject, 'jsonSchema'),
 

@@ -19,6 +19,7 @@ import { SdkError } from '../../protocol/sdk-error.ts';
 import { StructuredOutput } from '../builtins/structured-output.ts';
 import type { ModelErrorCode } from '../models/model.ts';
 import type { RetryEvent } from '../models/retry.ts';
+import { modelFigures } from '../models/usage-totals.ts';
 import { AgentSession } from '../session/agent-session.ts';
 import type { ConfiguredNames } from '../session/server-status.ts';
 import { chooseModel } from './choose-model.ts';
@@ -65,6 +66,21 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   const notes = [...parsed.notes, ...startupMessages(configuration), ...plan.notes, ...output.notes];
   for (const text of notes) note(text);
 
+  const model = flags.model ?? settings.model ?? claudeModel(settings, env);
+  let session: AgentSession | undefined;
+  const requests = readRequestSettings(flags, env);
+  for (const text of requests.notes) note(text);
+  const retry = { ...requests.retry, onRetry: (event: RetryEvent) => session?.emit(retryMessage(event)) };
+  const chosen = chooseModel({ ...flags, ...(model !== undefined && { model }) }, env, {
+    cwd,
+    retry,
+    ...requests.timeout,
+  });
+  if (flags.maxBudgetUsd !== undefined && chosen.lookedFor === undefined && !modelFigures(chosen.modelName)) {
+    const unknown = `the prices of the model ${JSON.stringify(chosen.modelName)} are unknown`;
+    throw badOptions([`--max-budget-usd cannot be checked: ${unknown}; use --max-turns`]);
+  }
+
   const root = configuration.context.home;
   const opened = await openConversation(flags, {
     root,
@@ -75,18 +91,8 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   });
   if ('fault' in opened) throw badOptions([opened.fault]);
 
-  const model = flags.model ?? settings.model ?? claudeModel(settings, env);
   const location = { cwd, home: given.home, note };
   const ruleStore = launchRules(flags, plan.options.rules, configuration, location);
-  let session: AgentSession | undefined;
-  const requests = readRequestSettings(flags, env);
-  for (const text of requests.notes) note(text);
-  const retry = { ...requests.retry, onRetry: (event: RetryEvent) => session?.emit(retryMessage(event)) };
-  const chosen = chooseModel({ ...flags, ...(model !== undefined && { model }) }, env, {
-    cwd,
-    retry,
-    ...requests.timeout,
-  });
   session = new AgentSession(link, {
     ...plan.options,
     ...opened.kept,
@@ -102,6 +108,7 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
     ruleStore,
     model: chosen.model,
     modelName: chosen.modelName,
+    resolveModelName: chosen.resolveName,
     note,
     signal,
   });

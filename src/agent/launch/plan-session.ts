@@ -81,6 +81,7 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
     ...results.options,
     ...(mode.mode && { permissionMode: mode.mode }),
     ...(flags.maxTurns !== undefined && { maxTurns: flags.maxTurns }),
+    ...(flags.maxBudgetUsd !== undefined && { maxBudgetUsd: flags.maxBudgetUsd }),
     ...(flags.tools && !flags.tools.includes('default') && { builtIns: flags.tools }),
   };
   return {

@@ -32,6 +32,8 @@ export type LoopConfig = {
   readonly thinking?: ModelRequest['thinking'];
   /** The maximum number of model replies; unlimited by default. */
   readonly maxTurns?: number;
+  /** Why the budget ends the loop; undefined while it is not spent. */
+  budgetFault?(): string | undefined;
   /** Settles when the reader of the events can take more; undefined if it can now. */
   readerReady?(): Promise<void> | undefined;
   round(): Round | Promise<Round>;
@@ -66,26 +68,32 @@ export type BatchEnd = {
 /** `filling`: the window may be filling up. `too-long`: the model rejected the request for its length. */
 type CompactReason = 'filling' | 'too-long';
 
+/** The model of the next request; a fallback changes it. */
+type CurrentModel = { given: string; name: string };
+
 /** Every observable step of the loop. */
 export type LoopEvent =
   | { kind: 'requested' }
   | { kind: 'block-finished'; block: ModelBlock; reply: ReplyHead }
   | { kind: 'streamed'; event: ModelEvent }
-  | { kind: 'replied'; message: CollectedMessage }
+  /** `model` is the name that the request was sent with; the endpoint may report another one. */
+  | { kind: 'replied'; message: CollectedMessage; model: string }
   | CallEvent
-  | { kind: 'results-added'; content: readonly UserBlock[] }
+  /** `isSilent` if no call was made, because the budget is spent. */
+  | { kind: 'results-added'; content: readonly UserBlock[]; isSilent?: true }
   | { kind: 'text-added'; content: readonly UserBlock[] };
 
 export type LoopEnd = {
-  readonly reason: 'done' | 'max-turns' | 'interrupted' | 'stopped' | 'no-output';
+  readonly reason: 'done' | 'max-turns' | 'budget' | 'interrupted' | 'stopped' | 'no-output';
   readonly turns: number;
   readonly usage: Usage;
-  /** Why a hook stopped the loop, or why there is no structured output. */
+  /** Why a hook or the budget stopped the loop, or why there is no structured output. */
   readonly stopReason?: string;
 };
 
 /** How often a reply that reached its length limit is continued. */
 const MAX_CONTINUATIONS = 3;
+const BUDGET_SPENT = 'The call was not made, because the budget was spent.';
 const CONTINUE = 'Your reply was cut off at the length limit. Continue exactly where it stopped.';
 
 /**
@@ -100,18 +108,26 @@ export async function loop(
 ): Promise<LoopEnd> {
   let usage = NO_USAGE;
   let continuations = 0;
+  const current = { given: config.modelName, name: config.modelName };
   for (let turns = 0; ; ) {
     if (signal.aborted) return { reason: 'interrupted', turns, usage };
     // The first request is always sent, also with a limit below 1.
     if (turns > 0 && turns + 1 > (config.maxTurns ?? Infinity)) return { reason: 'max-turns', turns, usage };
-    const reply = await requestReply(context, config, emit, signal);
+    const spent = config.budgetFault?.();
+    if (spent !== undefined) return { reason: 'budget', turns, usage, stopReason: spent };
+    const reply = await requestReply(context, config, current, emit, signal);
     const hasStarted = reply.id !== '';
     if (signal.aborted && !hasStarted) return { reason: 'interrupted', turns, usage };
     turns++;
     usage = addUsage(usage, reply.usage);
     if (reply.content.length > 0) context.messages.push({ role: 'assistant', content: reply.content });
-    emit({ kind: 'replied', message: reply });
+    emit({ kind: 'replied', message: reply, model: current.name });
     const calls = reply.content.filter((block) => block.type === 'tool_use');
+    const overspent = config.budgetFault?.();
+    if (overspent !== undefined) {
+      addUnansweredResults(calls, context, emit);
+      return { reason: 'budget', turns, usage, stopReason: overspent };
+    }
     if (calls.length > 0) {
       const outcomes = await runCalls(calls, config.prepare, emit, signal);
       const results = calls.map((call, index) =>
@@ -137,10 +153,23 @@ export async function loop(
   }
 }
 
+/** The model rejects a conversation with calls that have no result. */
+function addUnansweredResults(
+  calls: readonly ToolUse[],
+  { messages }: LoopContext,
+  emit: (event: LoopEvent) => void,
+): void {
+  if (calls.length === 0) return;
+  const content = calls.map((call) => resultBlock(call, failedOutcome(BUDGET_SPENT)));
+  messages.push({ role: 'user', content });
+  emit({ kind: 'results-added', content, isSilent: true });
+}
+
 /** One reply of the model. An interrupt in the middle returns the part that has arrived. */
 async function requestReply(
   context: LoopContext,
   config: LoopConfig,
+  current: CurrentModel,
   emit: (event: LoopEvent) => void,
   signal: AbortSignal,
 ): Promise<CollectedMessage> {
@@ -150,11 +179,11 @@ async function requestReply(
     const round = await config.round();
     await config.compactIfNeeded?.(messages, round, 'filling', signal);
     try {
-      await stream(messages, round, config, collector, emit, signal);
+      await stream(messages, round, config, current, collector, emit, signal);
     } catch (thrown) {
       const isTooLong = thrown instanceof ModelError && thrown.code === 'too-long';
       if (!isTooLong || !(await config.compactIfNeeded?.(messages, round, 'too-long', signal))) throw thrown;
-      await stream(messages, round, config, collector, emit, signal);
+      await stream(messages, round, config, current, collector, emit, signal);
     }
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
@@ -166,18 +195,21 @@ async function stream(
   messages: readonly ModelMessage[],
   round: Round,
   config: LoopConfig,
+  current: CurrentModel,
   collector: MessageCollector,
   emit: (event: LoopEvent) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { model, modelName, maxTokens, thinking } = config;
+  const { model, maxTokens, thinking } = config;
   const request: ModelRequest = {
     ...round,
-    model: modelName,
+    model: current.given,
     messages,
     maxTokens,
     ...(thinking && { thinking }),
     signal,
+    // After a fallback the rest of the turn stays with that model.
+    onAttempt: (attempted) => void Object.assign(current, attempted),
   };
   emit({ kind: 'requested' });
   for await (const event of model.stream(request)) {

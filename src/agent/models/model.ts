@@ -23,7 +23,12 @@ export type ModelRequest = {
   readonly maxTokens: number;
   readonly thinking?: { readonly budgetTokens: number } | 'adaptive';
   readonly signal: AbortSignal;
+  /** Receives the model that an attempt is sent to, which is another one if the request falls back. */
+  readonly onAttempt?: (model: AttemptedModel) => void;
 };
+
+/** A model by the name that it was requested with and by its name at its provider, where aliases are resolved. */
+export type AttemptedModel = { readonly given: string; readonly name: string };
 
 export type ModelDelta =
   | { type: 'text_delta'; text: string }
@@ -62,6 +67,22 @@ export type ModelLimits = {
   readonly toolName: number;
   readonly contextTokens: number;
   readonly outputTokens: number;
+};
+
+/** Prices in US dollars per million tokens; `cacheWrite` is for a lifetime of five minutes. */
+type Rates = {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly cacheWrite1h: number;
+};
+
+/** The list prices and limits of a model. `long` applies to requests with a longer prompt. */
+export type ModelFigures = Rates & {
+  readonly long?: Rates & { readonly above: number };
+  readonly contextWindow: number;
+  readonly maxOutputTokens: number;
 };
 
 /** A language model; `stream` throws a `ModelError`, or the signal's reason once it is aborted. */

@@ -16,7 +16,7 @@ import { isMcpToolName } from '../../protocol/tool-name.ts';
 import type { StructuredOutput } from '../builtins/structured-output.ts';
 import type { SessionContext } from '../calls/call-context.ts';
 import { calledTools, ToolDisclosure } from '../calls/tool-disclosure.ts';
-import { NO_USAGE, addUsage as sumUsage } from '../loop/loop.ts';
+import { UsageTotals } from '../models/usage-totals.ts';
 import type { Transcript } from '../transcript/transcript.ts';
 import { poolSource } from '../turn/agent-tools.ts';
 import { failedTurnMessage, takeTurn } from '../turn/take-turn.ts';
@@ -54,7 +54,7 @@ export class AgentSession implements Session {
   readonly disclosure: ToolDisclosure;
   readonly index = new ToolIndex();
   readonly state: SessionStateTracker;
-  readonly modelUsage: Record<string, Usage> = {};
+  readonly usageTotals = new UsageTotals();
   readonly agents: Record<string, AgentDefinition>;
   output: StructuredOutput | undefined;
   announcedCommands = 'clear,compact';
@@ -139,6 +139,7 @@ export class AgentSession implements Session {
       rules,
       agents,
       output: () => this.output,
+      usageTotals: this.usageTotals,
       emit,
       readerReady: () => link.room?.(),
       whileWaiting: (work) => this.state.whileWaiting(work),
@@ -226,12 +227,12 @@ export class AgentSession implements Session {
     this.conversation.clear(this.#transcript);
     this.context.files.clear();
     this.#startSource = 'clear';
-    for (const model of Object.keys(this.modelUsage)) delete this.modelUsage[model];
+    this.usageTotals.clear();
     await ended?.[Symbol.asyncDispose]();
   }
 
   addUsage(model: string, usage: Usage): void {
-    this.modelUsage[model] = sumUsage(this.modelUsage[model] ?? NO_USAGE, usage);
+    this.usageTotals.add(model, usage);
   }
 
   #receive(message: Frame): void {
@@ -257,7 +258,7 @@ export class AgentSession implements Session {
     this.#promptId = uuid;
     this.#answered = given === undefined ? {} : { user_message_uuid: given, user_message_uuids: [given] };
     if (wantsTurn)
-      await takeTurn(this, content, uuid, turn).catch((error) => this.emit(failedTurnMessage(error)));
+      await takeTurn(this, content, uuid, turn).catch((error) => this.emit(failedTurnMessage(error, this)));
     else if (content.length > 0) this.conversation.add(content, uuid);
   }
 

@@ -116,7 +116,8 @@ async function setMode(session: Session, { mode }: Frame): Promise<Reply> {
 }
 
 function setModel(session: Session, { model }: Frame): undefined {
-  session.modelName = typeof model === 'string' && model !== 'default' ? model : session.options.modelName;
+  const { modelName, resolveModelName = (name) => name } = session.options;
+  session.modelName = typeof model === 'string' && model !== 'default' ? resolveModelName(model) : modelName;
 }
 
 function deliver(session: Session, body: Frame): undefined {

@@ -22,6 +22,7 @@ import type { StructuredOutput } from '../builtins/structured-output.ts';
 import { BUILT_INS } from '../builtins/table.ts';
 import { WakeQueue } from '../builtins/wake-queue.ts';
 import type { SessionContext } from '../calls/call-context.ts';
+import type { UsageTotals } from '../models/usage-totals.ts';
 import {
   keepResults,
   lastingStore,
@@ -122,10 +123,12 @@ export function createSessionContext(
   > & {
     channel(): ControlChannel;
     output(): StructuredOutput | undefined;
+    readonly usageTotals: UsageTotals;
   },
 ): SessionContext {
   const { workspace, asksProgram = true, askers = [], builtIns } = options;
-  const { channel, output, ...shared } = session;
+  const { channel, output, usageTotals, ...shared } = session;
+  const { maxBudgetUsd } = options;
   const offered = BUILT_INS.filter(({ listed }) => !builtIns || builtIns.includes(listed.name));
   const results = createResultKeeping(options);
   const { directory } = results.store;
@@ -145,7 +148,11 @@ export function createSessionContext(
     reportsDecisions: options.reportsDecisions === true,
     hasMarks: options.marks === true,
     note: (text) => options.note?.(text),
-    toolBudget: toolBudget(options.toolSearch, options.model.limits.contextTokens),
+    toolBudget: toolBudget(
+      options.toolSearch,
+      Math.min(options.model.limits.contextTokens, MAX_BUDGETED_WINDOW),
+    ),
+    ...(maxBudgetUsd !== undefined && { budgetFault: () => budgetFault(usageTotals, maxBudgetUsd) }),
     isLeadOnly: options.leadOnly === true,
     workspace: () => ({
       ...workspace,
@@ -194,6 +201,18 @@ function createResultKeeping({
     ...(maxResultTokens !== undefined && { maxTokens: maxResultTokens }),
     ...(resultFiles !== undefined && { hasFiles: resultFiles }),
   });
+}
+
+/** A window of which tool definitions may take a share; in a larger one they would cost too much with each request. */
+const MAX_BUDGETED_WINDOW = 200_000;
+
+/** Why the cost of the session ends a turn; an unknown cost does, because it may exceed every budget. */
+function budgetFault(totals: UsageTotals, maxUsd: number): string | undefined {
+  const { costUsd, unpriced } = totals;
+  if (costUsd === undefined) {
+    return `The maximum budget ($${maxUsd}) cannot be checked: the prices of the model "${unpriced}" are unknown`;
+  }
+  return costUsd >= maxUsd ? `Reached maximum budget ($${maxUsd})` : undefined;
 }
 
 /** The result directories of the conversations that this one was resumed from; its messages refer to files there. */

@@ -18,6 +18,7 @@ import type { StructuredOutput } from '../builtins/structured-output.ts';
 import type { SessionContext } from '../calls/call-context.ts';
 import type { ToolDisclosure } from '../calls/tool-disclosure.ts';
 import type { Model, ModelMessage } from '../models/model.ts';
+import type { UsageTotals } from '../models/usage-totals.ts';
 import type { Transcript } from '../transcript/transcript.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 import type { Conversation } from './conversation.ts';
@@ -38,8 +39,8 @@ export type Session = {
   readonly agents: Record<string, AgentDefinition>;
   /** The structured output that the program wants at the end of each turn, if it does. */
   output: StructuredOutput | undefined;
-  /** The usage of each model so far. */
-  readonly modelUsage: Readonly<Record<string, Usage>>;
+  /** The usage and cost of each model so far. */
+  readonly usageTotals: UsageTotals;
   /** The current pool of the lead. */
   pool(): Pool;
   /** Which tools of the pool the lead's model has been sent. */
@@ -79,6 +80,10 @@ export type SessionOptions = {
   /** Whether mode `bypassPermissions` may be used. */
   readonly mayBypass?: boolean;
   readonly maxTurns?: number;
+  /** The maximum cost of the session in US dollars. */
+  readonly maxBudgetUsd?: number;
+  /** The name of a model at its provider; by default the name itself. */
+  readonly resolveModelName?: (given: string) => string;
   /** The structured output that ends each turn; by default turns end with text. */
   readonly output?: StructuredOutput;
   readonly systemPrompt?: string;

@@ -98,6 +98,7 @@ export async function runAgent(
     ...(agent.beforeEnd && { beforeEnd: agent.beforeEnd }),
     ...(agent.compactIfNeeded && { compactIfNeeded: agent.compactIfNeeded }),
     ...(agent.maxTurns !== undefined && { maxTurns: agent.maxTurns }),
+    ...(session.budgetFault && { budgetFault: session.budgetFault }),
   };
   let turns = 0;
   let usage = NO_USAGE;

@@ -120,6 +120,7 @@ export async function runSubAgent(
     { signal, interrupt: () => deps.interrupt() },
   );
   deps.denied(denials);
+  if (end.reason === 'budget') return failedOutcome(`The sub-agent was stopped: ${end.stopReason}`);
   if (end.reason === 'failed') return failedOutcome(`The sub-agent failed: ${end.fault}`);
   const note = end.reason === 'max-turns' ? `\n(The sub-agent was stopped after ${end.turns} turns.)` : '';
   const content = `${lastReply || '(The sub-agent returned no text.)'}${note}`;

@@ -59,7 +59,8 @@ export async function takeTurn(
       stopReason: report.stopReason,
       durationMs: performance.now() - startedAt,
       modelMs: report.modelMs,
-      modelUsage: session.modelUsage,
+      ...(report.firstReplyAt !== undefined && { firstReplyMs: report.firstReplyAt - startedAt }),
+      ...spentBy(session),
       turns: 'blocks' in prompt ? report.turns : 0,
       maxTurns: session.options.maxTurns,
       apiError,
@@ -68,7 +69,7 @@ export async function takeTurn(
 }
 
 /** The result message of a turn that failed by an internal error, so that the program does not wait forever. */
-export function failedTurnMessage(error: unknown): Frame {
+export function failedTurnMessage(error: unknown, session: Session): Frame {
   const end = { reason: 'failed' as const, fault: messageOf(error), turns: 0, usage: NO_USAGE };
   return resultMessage({
     end,
@@ -77,9 +78,13 @@ export function failedTurnMessage(error: unknown): Frame {
     stopReason: null,
     durationMs: 0,
     modelMs: 0,
-    modelUsage: {},
+    ...spentBy(session),
     turns: 0,
   });
+}
+
+function spentBy({ usageTotals, options }: Session) {
+  return { costUsd: usageTotals.costUsd, modelUsage: usageTotals.report(options.model.limits) };
 }
 
 function sendInit(session: Session): void {

@@ -6,7 +6,7 @@ import type { Denial } from '../calls/call-context.ts';
 import { type LoopEvent, NO_USAGE } from '../loop/loop.ts';
 import { resultBlock, type ToolOutcome, type ToolUse } from '../loop/run-calls.ts';
 import { type ReplyHead, textOf } from '../models/message-collector.ts';
-import type { ModelError } from '../models/model.ts';
+import type { ModelError, ModelEvent } from '../models/model.ts';
 import { type ApiFailure, describeFailure } from '../models/model-error.ts';
 import { allServerStatus } from '../session/server-status.ts';
 import type { Session } from '../session/session.ts';
@@ -17,6 +17,8 @@ import { listCommands } from './slash-commands.ts';
 export class TurnReport {
   text = '';
   modelMs = 0;
+  /** When the first reply of the turn began. */
+  firstReplyAt: number | undefined;
   /** The stop reason of the last reply. */
   stopReason: string | null = null;
   readonly denials: Denial[] = [];
@@ -27,6 +29,8 @@ export class TurnReport {
   readonly #awaited = new Map<string | null, string[]>();
   readonly #outcomes = new Map<string, { call: ToolUse; outcome: ToolOutcome }>();
   #lastId = '';
+  /** When the current request was sent, by the call that started the agent. */
+  readonly #sentAt = new Map<string | null, number>();
   #requestedAt = performance.now();
   #isClosed = false;
   #userMessages = 0;
@@ -65,7 +69,7 @@ export class TurnReport {
 
   /** Reports one event. Returns the id of the last message, which the transcript uses too. */
   handle(event: LoopEvent, parent: string | null): string {
-    if (event.kind === 'replied') this.#session.addUsage(event.message.model, event.message.usage);
+    if (event.kind === 'replied') this.#session.addUsage(event.model, event.message.usage);
     if (!this.#isClosed) this.#report(event, parent);
     return this.#lastId;
   }
@@ -75,6 +79,7 @@ export class TurnReport {
     switch (event.kind) {
       case 'requested':
         this.#reported.set(parent, 0);
+        this.#sentAt.set(parent, performance.now());
         if (isPartial && parent === null) {
           this.#session.emit({ type: 'system', subtype: 'status', status: 'requesting' });
         }
@@ -84,9 +89,7 @@ export class TurnReport {
         this.#send(assistantMessage(event.block, event.reply, parent));
         break;
       case 'streamed':
-        if (isPartial) {
-          this.#session.emit({ type: 'stream_event', event: event.event, parent_tool_use_id: parent });
-        }
+        this.#reportStreamed(event.event, parent, isPartial);
         break;
       case 'replied':
         if (parent === null) this.#recordReply(event);
@@ -107,11 +110,20 @@ export class TurnReport {
       case 'text-added':
         if (parent === null) this.#requestedAt = performance.now();
         if (parent === null && event.kind === 'text-added') this.#userMessages++;
-        this.#reportResults(event.content, parent);
+        if (!('isSilent' in event)) this.#reportResults(event.content, parent);
         break;
       case 'call-started':
         break;
     }
+  }
+
+  #reportStreamed(event: ModelEvent, parent: string | null, isPartial: boolean): void {
+    const isStart = event.type === 'message_start';
+    const now = performance.now();
+    if (isStart && parent === null) this.firstReplyAt ??= now;
+    if (!isPartial) return;
+    const waited = isStart && { ttft_ms: Math.round(now - (this.#sentAt.get(parent) ?? now)) };
+    this.#session.emit({ type: 'stream_event', event, parent_tool_use_id: parent, ...waited });
   }
 
   /** Each result is a message of its own, sent as soon as the results before it are. */
@@ -240,7 +252,11 @@ type TurnFacts = TurnEnd & {
   readonly durationMs: number;
   /** The time spent waiting for models. */
   readonly modelMs: number;
-  readonly modelUsage: Readonly<Record<string, Usage>>;
+  /** The time from the start of the turn to the start of the first reply. */
+  readonly firstReplyMs?: number;
+  /** The cost of the session; undefined if it is unknown. */
+  readonly costUsd: number | undefined;
+  readonly modelUsage: Frame;
   /** The number of turns, as programs are told it. */
   readonly turns: number;
   readonly maxTurns?: number | undefined;
@@ -262,23 +278,25 @@ export function resultMessage({ end, text, output, denials, ...facts }: TurnFact
     num_turns: facts.turns,
     stop_reason: facts.stopReason,
     terminal_reason: TERMINAL[end.reason],
-    total_cost_usd: 0,
+    ...(facts.costUsd !== undefined && { total_cost_usd: facts.costUsd }),
     usage: completeUsage(end.usage),
-    modelUsage: Object.fromEntries(
-      Object.entries(facts.modelUsage).map(([name, usage]) => [name, usageOf(usage)]),
-    ),
+    modelUsage: facts.modelUsage,
     permission_denials: denials,
   };
+  const timings = facts.firstReplyMs !== undefined && { ttft_ms: Math.round(facts.firstReplyMs) };
   switch (end.reason) {
     case 'done':
       return success(output ? JSON.stringify(output.value) : text, {
         ...(output && { structured_output: output.value }),
+        ...timings,
         ...common,
       });
     case 'stopped':
-      return success(text || end.stopReason, common);
+      return success(text || end.stopReason, { ...timings, ...common });
     case 'max-turns':
       return failure('error_max_turns', `Reached maximum number of turns (${facts.maxTurns})`, common);
+    case 'budget':
+      return failure('error_max_budget_usd', end.stopReason ?? '', common);
     case 'no-output':
       return failure('error_max_structured_output_retries', end.stopReason ?? '', common);
     case 'interrupted':
@@ -293,6 +311,7 @@ const TERMINAL: Readonly<Record<TurnEnd['end']['reason'], string>> = {
   done: 'completed',
   stopped: 'hook_stopped',
   'max-turns': 'max_turns',
+  budget: 'budget_exhausted',
   'no-output': 'structured_output_retry_exhausted',
   interrupted: 'aborted_tools',
   failed: 'api_error',
@@ -315,18 +334,6 @@ const UNREPORTED_USAGE = {
 export function completeUsage(usage: Usage): Frame & typeof UNREPORTED_USAGE {
   const reported = Object.entries(usage).filter(([, value]) => value !== null && value !== undefined);
   return { ...UNREPORTED_USAGE, ...Object.fromEntries(reported) };
-}
-
-function usageOf(usage: Usage): Frame {
-  return {
-    inputTokens: usage.input_tokens,
-    outputTokens: usage.output_tokens,
-    cacheReadInputTokens: usage.cache_read_input_tokens ?? 0,
-    cacheCreationInputTokens: usage.cache_creation_input_tokens ?? 0,
-    webSearchRequests: 0,
-    costUSD: 0,
-    contextWindow: 0,
-  };
 }
 
 function success(result: string | undefined, common: Frame): Frame {

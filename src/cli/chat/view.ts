@@ -141,7 +141,8 @@ export function addResult(totals: Totals, result: SDKResultMessage): Totals {
     inputTokens: totals.inputTokens + usage.input_tokens + cached + (usage.cache_creation_input_tokens ?? 0),
     cachedTokens: totals.cachedTokens + cached,
     outputTokens: totals.outputTokens + usage.output_tokens,
-    usd: Math.max(totals.usd, result.total_cost_usd),
+    // Absent if the agent does not know the prices.
+    usd: Math.max(totals.usd, result.total_cost_usd ?? 0),
   };
 }
 

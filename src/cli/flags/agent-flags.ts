@@ -127,6 +127,12 @@ const ROWS: readonly FlagRow[] = [
     option: (maxTurns: number) => ({ maxTurns }),
   },
   {
+    flags: '--max-budget-usd <amount>',
+    description: 'maximum cost of the conversation in US dollars, at list prices',
+    parse: amount,
+    option: (maxBudgetUsd: number) => ({ maxBudgetUsd }),
+  },
+  {
     flags: '--max-retries <n>',
     description:
       'maximum number of retries of a failed model request; default 10, or 5 if there is no response (built-in agent)',
@@ -229,6 +235,13 @@ function rules(value: string, before: unknown): string[] {
 
 function count(value: string): number {
   if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('Expected an integer, 1 or more.');
+  return Number(value);
+}
+
+function amount(value: string): number {
+  if (!(Number(value) > 0 && Number.isFinite(+value))) {
+    throw new InvalidArgumentError('Expected a number greater than 0.');
+  }
   return Number(value);
 }
 

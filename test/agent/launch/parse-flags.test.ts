@@ -139,7 +139,7 @@ describe('parses the command line that the SDK writes', () => {
       debugFile: words,
       forkSession: fc.constant(true),
       includeHookEvents: fc.constant(true),
-      maxBudgetUsd: fc.double({ min: 0, max: 1e9, noNaN: true }),
+      maxBudgetUsd: fc.double({ min: 0, minExcluded: true, max: 1e9, noNaN: true }),
       maxThinkingTokens: fc.integer({ min: 1 }),
       outputFormat: fc.record({
         type: fc.constant('json_schema' as const),

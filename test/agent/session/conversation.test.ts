@@ -38,6 +38,7 @@ function conversation(messages: readonly ModelMessage[] = PAST) {
 
 const replied = (input_tokens: number, isComplete: boolean) => ({
   kind: 'replied' as const,
+  model: 'm',
   message: {
     id: 'x',
     model: 'm',

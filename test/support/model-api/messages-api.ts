@@ -87,7 +87,7 @@ async function sendReply(response: ServerResponse, request: MessagesRequest, n: 
     return sendReply(response, request, n, reply.reply);
   }
   if (reply.kind === 'error') return sendError(response, reply.status, reply.type, reply.message);
-  const message = wireMessage(n, request.model, reply.blocks);
+  const message = wireMessage(n, request.model, reply.blocks, reply.usage);
   if (request.stream !== true) return sendJson(response, 200, message);
   response.writeHead(200, { 'content-type': 'text/event-stream', 'request-id': `req_${n}` });
   for (const event of wireEvents(message, reply.blocks)) {

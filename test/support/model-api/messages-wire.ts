@@ -1,4 +1,4 @@
-import type { ReplyBlock } from './model-reply.ts';
+import type { ReplyBlock, ReplyUsage } from './model-reply.ts';
 
 type WireBlock =
   | { type: 'text'; text: string }
@@ -13,14 +13,19 @@ export type WireMessage = {
   content: WireBlock[];
   stop_reason: 'tool_use' | 'end_turn' | null;
   stop_sequence: null;
-  usage: { input_tokens: number; output_tokens: number };
+  usage: ReplyUsage;
 };
 
 /** One server-sent event of a streamed message. */
 export type WireEvent = { type: string; [key: string]: unknown };
 
 /** The message for the n-th request, with ids that depend on nothing but n and the block's place. */
-export function wireMessage(n: number, model: string, blocks: readonly ReplyBlock[]): WireMessage {
+export function wireMessage(
+  n: number,
+  model: string,
+  blocks: readonly ReplyBlock[],
+  usage: ReplyUsage = { input_tokens: 10, output_tokens: 5 },
+): WireMessage {
   const number = String(n).padStart(4, '0');
   const content = blocks.map((block, index) => wireBlock(block, `toolu_${number}_${index}`));
   const isCall = content.some((block) => block.type === 'tool_use');
@@ -32,7 +37,7 @@ export function wireMessage(n: number, model: string, blocks: readonly ReplyBloc
     content,
     stop_reason: isCall ? 'tool_use' : 'end_turn',
     stop_sequence: null,
-    usage: { input_tokens: 10, output_tokens: 5 },
+    usage,
   };
 }
 

@@ -5,9 +5,14 @@ export type ReplyBlock =
 
 /** The reply of the scripted model to one request. */
 export type Reply =
-  | { readonly kind: 'message'; readonly blocks: readonly ReplyBlock[] }
+  | { readonly kind: 'message'; readonly blocks: readonly ReplyBlock[]; readonly usage?: ReplyUsage }
   | { readonly kind: 'error'; readonly status: number; readonly type: string; readonly message: string }
   | { readonly kind: 'after'; readonly ready: Promise<unknown>; readonly reply: Reply };
+
+/** The usage that a reply reports; by default 10 input tokens and 5 output tokens. */
+export type ReplyUsage = { readonly input_tokens: number; readonly output_tokens: number } & Readonly<
+  Record<string, unknown>
+>;
 
 type MessageReply = Extract<Reply, { kind: 'message' }>;
 
@@ -24,6 +29,11 @@ export function toolUse(name: string, input: object, id?: string): MessageReply 
 /** Several replies as the blocks of one assistant message, in order. */
 export function together(...replies: MessageReply[]): MessageReply {
   return { kind: 'message', blocks: replies.flatMap((reply) => reply.blocks) };
+}
+
+/** The reply with another usage. */
+export function withUsage(reply: MessageReply, usage: ReplyUsage): MessageReply {
+  return { ...reply, usage };
 }
 
 /** The API refuses the request. Clients repeat refused requests, even after a 400; each one takes a reply. */

@@ -1,0 +1,121 @@
+import { isRecord } from '../../base/json-value.ts';
+import type { Usage } from '../../protocol/agent-message.ts';
+import type { Frame } from '../../protocol/control-frame.ts';
+import type { ModelFigures, ModelLimits } from './model.ts';
+import { MODEL_FIGURES } from './model-figures.ts';
+
+const WEB_SEARCH_USD = 0.01;
+
+/** The figures of a model by any of its names; undefined for a model without known prices. */
+export function modelFigures(model: string): ModelFigures | undefined {
+  const name = canonicalModel(model);
+  return name === undefined ? undefined : MODEL_FIGURES[name];
+}
+
+/** The name in the table of figures: without a provider's prefix, a date or a version of the deployment. */
+function canonicalModel(model: string): string | undefined {
+  const [, found = ''] = /(?:^|[./:])(claude-[a-z0-9-]+)/.exec(model) ?? [];
+  const name = found.replace(/-v\d+$|-latest$/, '').replace(/-\d{8}$/, '');
+  return [name, `${name}-0`].find((it) => Object.hasOwn(MODEL_FIGURES, it));
+}
+
+/** The cost of one reply in US dollars at list prices; undefined for a model without known prices. */
+export function replyCost(model: string, usage: Usage): number | undefined {
+  const figures = modelFigures(model);
+  if (!figures) return undefined;
+  const { input, output, cacheRead, written, written1h, webSearches } = counted(usage);
+  const isLong = figures.long && input + cacheRead + written > figures.long.above;
+  const rates = isLong && figures.long ? figures.long : figures;
+  return (
+    (input / 1e6) * rates.input +
+    (output / 1e6) * rates.output +
+    (cacheRead / 1e6) * rates.cacheRead +
+    ((written - written1h) / 1e6) * rates.cacheWrite +
+    (written1h / 1e6) * rates.cacheWrite1h +
+    webSearches * WEB_SEARCH_USD
+  );
+}
+
+type Totals = ReturnType<typeof counted> & { readonly costUsd: number | undefined };
+
+/** Tokens and costs of each model in a session. */
+export class UsageTotals {
+  readonly #models = new Map<string, Totals>();
+
+  /** Adds a reply. `model` is the name that the request was sent with. */
+  add(model: string, usage: Usage): void {
+    const more = counted(usage);
+    const cost = replyCost(model, usage);
+    const before = this.#models.get(model);
+    const sums = Object.entries(more).map(([key, value]) => [
+      key,
+      (before?.[key as keyof typeof more] ?? 0) + value,
+    ]);
+    const costUsd = cost === undefined ? undefined : (before?.costUsd ?? 0) + cost;
+    this.#models.set(model, { ...(Object.fromEntries(sums) as typeof more), costUsd });
+  }
+
+  clear(): void {
+    this.#models.clear();
+  }
+
+  /** The cost of all replies; undefined if a model without known prices was used. */
+  get costUsd(): number | undefined {
+    let sum = 0;
+    for (const { costUsd } of this.#models.values()) {
+      if (costUsd === undefined) return undefined;
+      sum += costUsd;
+    }
+    return sum;
+  }
+
+  /** The first model without known prices that was used. */
+  get unpriced(): string | undefined {
+    return [...this.#models].find(([, { costUsd }]) => costUsd === undefined)?.[0];
+  }
+
+  /** `modelUsage` of a result message. `limits` are those that the agent uses for a model without known figures. */
+  report(limits: ModelLimits): Frame {
+    return Object.fromEntries(
+      [...this.#models].map(([model, totals]) => [model, modelUsage(model, totals, limits)]),
+    );
+  }
+}
+
+function modelUsage(model: string, totals: Totals, limits: ModelLimits): Frame {
+  const { input, output, cacheRead, written, written5m, written1h, webSearches, costUsd } = totals;
+  const figures = modelFigures(model);
+  const canonical = canonicalModel(model);
+  return {
+    inputTokens: input,
+    outputTokens: output,
+    cacheReadInputTokens: cacheRead,
+    cacheCreationInputTokens: written,
+    cacheCreationEphemeral5mInputTokens: written5m,
+    cacheCreationEphemeral1hInputTokens: written1h,
+    webSearchRequests: webSearches,
+    ...(costUsd !== undefined && { costUSD: costUsd }),
+    contextWindow: figures?.contextWindow ?? limits.contextTokens,
+    maxOutputTokens: figures?.maxOutputTokens ?? limits.outputTokens,
+    ...(canonical !== undefined && { canonicalModel: canonical }),
+    costBasis: figures ? 'list' : 'unknown',
+  };
+}
+
+function counted(usage: Usage) {
+  const created = isRecord(usage.cache_creation) ? usage.cache_creation : {};
+  const tools = isRecord(usage.server_tool_use) ? usage.server_tool_use : {};
+  return {
+    input: count(usage.input_tokens),
+    output: count(usage.output_tokens),
+    cacheRead: count(usage.cache_read_input_tokens),
+    written: count(usage.cache_creation_input_tokens),
+    written5m: count(created.ephemeral_5m_input_tokens),
+    written1h: count(created.ephemeral_1h_input_tokens),
+    webSearches: count(tools.web_search_requests),
+  };
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && value > 0 ? value : 0;
+}
