@@ -12,12 +12,13 @@ import { withoutKnown } from './host-differences.ts';
 import { PEERS, withoutKnownOfPeers } from './peers/peers.ts';
 import { openProject, type PeerProject, preparePeers } from './peers/project.ts';
 import { observeScenario, scenarioNames } from './peers/scenario.ts';
+import { typeErrors } from './peers/types.ts';
 import type { Sdk } from './program.ts';
 
 const USAGE = `Runs every program with the official package and with ours, on the real CLI and on our host (as a process and
 in this process), and compares what both ends saw with what the official package on the real CLI sees. Then does the same
 with the published packages of interop/peers, which are installed first if they are missing.
-  --only NAME   only this program or published package (repeatable)
+  --only NAME   only this program or published package, or "types": the declarations of the packages (repeatable)
   --peers       only the published packages
   --self-check  compare the official package on the real CLI with itself: finds programs that are not deterministic
   --show        print the observations too
@@ -45,6 +46,8 @@ type Case = {
   withoutKnown(observation: unknown): unknown;
 };
 
+/** The name of the case that compiles a program with the declarations of the published packages. */
+const TYPES = 'types';
 const REFERENCE: Pair = { pair: 'official × CLI', sdk: 'official', agent: 'cli' };
 const ON_CLI: Pair = { pair: 'ours × CLI', sdk: 'ours', agent: 'cli' };
 const ON_HOST: Pair = { pair: 'ours × our host', sdk: 'ours', agent: 'host' };
@@ -68,7 +71,7 @@ else process.exitCode = await main();
 async function main(): Promise<number> {
   const programs = await programNames();
   const scenarios = scenarioNames();
-  const known = [...programs, ...scenarios];
+  const known = [...programs, ...scenarios, TYPES];
   const unknown = (values.only ?? []).filter((name) => !known.includes(name));
   if (unknown.length > 0) throw new Error(`No program ${unknown.join(', ')}; there are ${known.join(', ')}`);
   const isChosen = (name: string) => values.only?.includes(name) ?? true;
@@ -82,7 +85,7 @@ async function main(): Promise<number> {
   };
   const chosenPrograms = values.peers ? [] : programs.filter(isChosen);
   if (chosenPrograms.length > 0) await comparePrograms(chosenPrograms, compare);
-  const chosenScenarios = scenarios.filter(isChosen);
+  const chosenScenarios = [...scenarios, TYPES].filter(isChosen);
   if (chosenScenarios.length > 0) await compareScenarios(chosenScenarios, compare);
   if (values.json) console.log(JSON.stringify(rows, null, 2));
   return rows.some((row) => row.verdict === 'different' || row.verdict === 'broken') ? 1 : 0;
@@ -109,6 +112,12 @@ async function compareScenarios(names: readonly string[], compare: (it: Case) =>
   using ours = openProject('ours');
   const projects: Record<PackageName, PeerProject> = { official, ours };
   for (const name of names) {
+    if (name === TYPES) {
+      const types: Pair = { pair: 'ours', sdk: 'ours', agent: 'cli' };
+      const observe = ({ sdk }: Pair) => typeErrors(projects[sdk]);
+      await compare({ name, pairs: [types], observe, withoutKnown: (errors) => errors });
+      continue;
+    }
     await compare({
       name,
       pairs: [ON_CLI, PEERS[name]?.needsPath ? ON_HOST : IN_PROCESS],
