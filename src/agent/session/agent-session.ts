@@ -19,7 +19,7 @@ import { calledTools, ToolDisclosure } from '../calls/tool-disclosure.ts';
 import { UsageTotals } from '../models/usage-totals.ts';
 import type { Transcript } from '../transcript/transcript.ts';
 import { poolSource } from '../turn/agent-tools.ts';
-import { failedTurnMessage, takeTurn } from '../turn/take-turn.ts';
+import { announceCommands, failedTurnMessage, takeTurn } from '../turn/take-turn.ts';
 import { type AgentDefinition, GENERAL_PURPOSE } from './agent-definition.ts';
 import { serveRequest } from './control-requests.ts';
 import { Conversation } from './conversation.ts';
@@ -58,6 +58,7 @@ export class AgentSession implements Session {
   readonly agents: Record<string, AgentDefinition>;
   output: StructuredOutput | undefined;
   announcedCommands = 'clear,compact';
+  isInitialized = false;
   modelName: string;
   systemPrompt: string;
   appendSystemPrompt: string;
@@ -113,10 +114,14 @@ export class AgentSession implements Session {
     });
     this.connectDeps = createConnectDeps(options, this);
     this.servers = new Servers(this.connectDeps, {
-      onTools: (server) => this.#checkPins(server),
+      onTools: (server) => {
+        this.#checkPins(server);
+        this.#announceWhileIdle();
+      },
       onWarning: (server, message) => options.note?.(`MCP server "${server}": ${message}`),
       onState: (server, { kind, attempt }) => {
         this.#checkPins(server);
+        this.#announceWhileIdle();
         // Only the first failure wakes the agent, not every failed retry.
         if (kind === 'connected' || (kind === 'failed' && attempt < 2)) this.#wake(`server ${server}`, kind);
       },
@@ -246,6 +251,11 @@ export class AgentSession implements Session {
   #checkPins(key: string): void {
     const server = this.servers?.all.get(key);
     if (server) this.context?.pins.check(key, server);
+  }
+
+  /** Announces commands of servers that connect before the first turn or between turns; a turn announces them itself. */
+  #announceWhileIdle(): void {
+    if (this.isInitialized && this.state.state === 'idle') announceCommands(this);
   }
 
   /** Ends the `Sleep` call of an agent. */

@@ -60,6 +60,7 @@ async function initialize(session: Session, body: Frame): Promise<Reply> {
   else if (session.systemPrompt === '') session.systemPrompt = DEFAULT_SYSTEM_PROMPT;
   if (typeof body.appendSystemPrompt === 'string') session.appendSystemPrompt = body.appendSystemPrompt;
   for (const text of unsupportedOptions(body)) session.options.note?.(text);
+  session.isInitialized = true;
   if (isRecord(body.jsonSchema) && !session.output) session.output = await compileOutput(body.jsonSchema);
   return {
     commands: listCommands(session),

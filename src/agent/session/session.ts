@@ -49,6 +49,8 @@ export type Session = {
   readonly index: ToolIndex;
   /** The names of the commands that were last announced to the program. */
   announcedCommands: string;
+  /** Whether the program has sent `initialize`. */
+  isInitialized: boolean;
   modelName: string;
   systemPrompt: string;
   appendSystemPrompt: string;

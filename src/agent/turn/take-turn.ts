@@ -93,7 +93,7 @@ function sendInit(session: Session): void {
 }
 
 /** Sends a message to the program whenever the list of commands changes: prompts of servers are commands. */
-function announceCommands(session: Session): void {
+export function announceCommands(session: Session): void {
   const commands = listCommands(session);
   const names = commands.map(({ name }) => name).join();
   if (names === session.announcedCommands) return;

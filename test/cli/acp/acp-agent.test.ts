@@ -262,6 +262,19 @@ test('MCP servers of the request are connected', async () => {
   expect(acp.permissions[0]?.toolCall.title).toBe('calc: echo');
 });
 
+test('prompts of servers are slash commands before the first prompt', async () => {
+  const { command, args = [] } = fixture();
+  const acp = await openAcp([text('done')]);
+  const sessionId = await acp.newSession({ mcpServers: [{ name: 'calc', command, args, env: [] }] });
+  const { availableCommands } = await acp.until('available_commands_update', (update) =>
+    update.availableCommands.some(({ name }) => name === 'mcp__calc__greet'),
+  );
+  const greet = availableCommands.find(({ name }) => name === 'mcp__calc__greet');
+  expect(greet).toMatchObject({ description: 'Greets', input: { hint: '<who> [mood]' } });
+  await acp.prompt(sessionId, '/mcp__calc__greet Ada');
+  expect(JSON.stringify((await acp.api.request(1)).messages)).toContain('Ada');
+});
+
 test('MCP servers on http and sse get their headers', async () => {
   await using http = await startHttpServer('Bearer word');
   await using sse = await startSseServer();
