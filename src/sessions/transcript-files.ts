@@ -4,12 +4,12 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { isSessionId, projectFolder, sessionIdOf } from '../agent/transcript/session-files.ts';
 import { parseRecords, type Records } from './transcript-records.ts';
 
-/** The directories that transcripts are in, each with one folder per project. */
+/** The directories that transcripts are in, each with one folder per project; one that is absent is not searched. */
 export type TranscriptRoots = {
   /** Toolplane's directory for the user. */
-  readonly toolplane: string;
+  readonly toolplane?: string;
   /** The directory of the `claude` CLI for the user: `CLAUDE_CONFIG_DIR`, by default `~/.claude`. */
-  readonly claude: string;
+  readonly claude?: string;
 };
 
 export type TranscriptFile = {
@@ -88,24 +88,24 @@ async function projectFolders(
   { toolplane, claude }: TranscriptRoots,
   { dir, worktrees = true }: ProjectSelection,
 ): Promise<ProjectFolder[]> {
-  const claudeProjects = join(claude, 'projects');
-  const claudeNames = await namesIn(claudeProjects);
+  const claudeProjects = claude === undefined ? [] : await foldersIn(join(claude, 'projects'));
   if (!dir) {
-    const own = join(toolplane, 'projects');
-    return [
-      ...(await namesIn(own)).map((name) => ({ path: join(own, name) })),
-      ...claudeNames.map((name) => ({ path: join(claudeProjects, name) })),
-    ];
+    const own = toolplane === undefined ? [] : await foldersIn(join(toolplane, 'projects'));
+    return [...own, ...claudeProjects].map((path) => ({ path }));
   }
   const given = resolve(dir);
   const real = await realpath(given).catch(() => given);
   const projects = [...new Set([given, real, ...(worktrees ? await worktreesOf(real) : [])])];
   return projects.flatMap((project) => [
-    { path: projectFolder(toolplane, project), project },
-    ...claudeNames
-      .filter((name) => isFolderOf(name, project))
-      .map((name) => ({ path: join(claudeProjects, name), project })),
+    ...(toolplane === undefined ? [] : [{ path: projectFolder(toolplane, project), project }]),
+    ...claudeProjects
+      .filter((path) => isFolderOf(basename(path), project))
+      .map((path) => ({ path, project })),
   ]);
+}
+
+async function foldersIn(directory: string): Promise<string[]> {
+  return (await namesIn(directory)).map((name) => join(directory, name));
 }
 
 /** Longer names end in a hash in the folders of the `claude` CLI. */

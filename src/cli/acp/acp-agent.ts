@@ -19,15 +19,14 @@ import { SdkError } from '../../protocol/sdk-error.ts';
 import type { Options } from '../../sdk/options/options.ts';
 import type { OpenAgent } from '../chat/conversation.ts';
 import { AcpSession, type SessionModel } from './acp-session.ts';
-import { listStoredSessions, readStoredSession } from './session-history.ts';
+import { oneLine, type SessionHistory } from './session-history.ts';
 import { invalidParams, type SessionParams, sessionOptions } from './session-request.ts';
 
 type AcpDeps = {
   readonly version: string;
   /** The options of every session, from the flags of the command. */
   readonly options: Options;
-  /** The user's Toolplane folder, where sessions are stored. */
-  readonly root: string;
+  readonly history: SessionHistory;
   readonly open: OpenAgent;
   /** Models that can be selected, in addition to those that the agent lists. */
   readonly models: readonly SessionModel[];
@@ -39,7 +38,15 @@ const CAPABILITIES: AgentCapabilities = {
   loadSession: true,
   promptCapabilities: { image: true, audio: false, embeddedContext: true },
   mcpCapabilities: { http: true, sse: true },
-  sessionCapabilities: { list: {}, fork: {}, resume: {}, close: {}, additionalDirectories: {} },
+  sessionCapabilities: {
+    list: {},
+    delete: {},
+    fork: {},
+    resume: {},
+    close: {},
+    title: {},
+    additionalDirectories: {},
+  },
 };
 
 /** Serves one client of the Agent Client Protocol until it disconnects or the signal aborts. */
@@ -78,11 +85,23 @@ class AcpAgent implements AsyncDisposable {
         .onRequest(session.resume, ({ params, client }) => this.#resume(params, client))
         .onRequest(session.fork, ({ params, client }) => this.#fork(params, client))
         .onRequest(session.list, async ({ params }) => {
-          const listed = await listStoredSessions(this.#deps.root, params);
+          const listed = await this.#deps.history.list(params);
           if (!listed) throw invalidParams('unknown cursor');
           return listed;
         })
         .onRequest(session.close, ({ params }) => this.#close(params.sessionId))
+        .onRequest(session.delete, async ({ params }) => {
+          await this.#close(params.sessionId);
+          await this.#requireStored(params.sessionId);
+          await this.#deps.history.delete(params.sessionId);
+        })
+        .onRequest(session.setTitle, async ({ params }) => {
+          const title = oneLine(params.title);
+          if (title === '') throw invalidParams('the title is empty');
+          await this.#requireStored(params.sessionId);
+          await this.#deps.history.rename(params.sessionId, title);
+          return { title };
+        })
         .onRequest(session.prompt, ({ params, signal }) =>
           this.#session(params.sessionId).prompt(params.prompt, signal),
         )
@@ -161,9 +180,13 @@ class AcpAgent implements AsyncDisposable {
 
   /** The conversation of a stored session. */
   async #stored({ cwd, sessionId }: SessionParams & { readonly sessionId: string }) {
-    const messages = await readStoredSession(this.#deps.root, cwd, sessionId);
+    const messages = await this.#deps.history.read(cwd, sessionId);
     if (!messages) throw RequestError.sessionNotFound(sessionId);
     return messages;
+  }
+
+  async #requireStored(sessionId: string): Promise<void> {
+    if (!(await this.#deps.history.has(sessionId))) throw RequestError.sessionNotFound(sessionId);
   }
 
   async #open(id: string, params: SessionParams, start: Options, context: AgentContext): Promise<AcpSession> {

@@ -1,98 +1,82 @@
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { SessionInfo } from '@agentclientprotocol/sdk/unstable';
-import { readTranscript, type SessionContents } from '../../agent/transcript/read-transcript.ts';
-import { findSession, projectFolder, sessionIdOf } from '../../agent/transcript/session-files.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { truncate } from '../../base/text/display-text.ts';
+import type { SDKSessionInfo } from '../../sdk/session-store.ts';
+import {
+  deleteSession,
+  getSessionInfo,
+  getSessionMessages,
+  listSessions,
+  renameSession,
+} from '../../sessions/session-functions.ts';
+import type { TranscriptRoots } from '../../sessions/transcript-files.ts';
 
 const PAGE_SIZE = 50;
 const MAX_TITLE_LENGTH = 100;
 
-type StoredFile = { readonly sessionId: string; readonly path: string; readonly modifiedAt: Date };
-
 /** One message of a stored conversation. */
 export type StoredMessage = { readonly role: 'user' | 'assistant'; readonly content: unknown };
 
-/** A page of stored sessions, the most recently written first; `undefined` if the cursor is not one of them. */
-export async function listStoredSessions(
-  root: string,
-  { cwd, cursor }: { readonly cwd?: string | null | undefined; readonly cursor?: string | null | undefined },
-): Promise<{ sessions: SessionInfo[]; nextCursor?: string } | undefined> {
-  const folders = cwd ? [await projectOf(root, cwd)] : await allProjects(root);
-  const files = (await Promise.all(folders.map(sessionFiles))).flat();
-  files.sort((a, b) => b.modifiedAt.getTime() - a.modifiedAt.getTime() || (a.path < b.path ? -1 : 1));
-  const start = cursor ? files.findIndex(({ sessionId }) => sessionId === cursor) + 1 : 0;
-  if (cursor && start === 0) return undefined;
-  const page = files.slice(start, start + PAGE_SIZE);
-  const sessions = (await Promise.all(page.map(sessionInfo))).filter((it) => it !== undefined);
-  const last = page.at(-1);
-  const isLast = start + PAGE_SIZE >= files.length;
-  return { sessions, ...(last && !isLast && { nextCursor: last.sessionId }) };
+type ListRequest = {
+  readonly cwd?: string | null | undefined;
+  readonly cursor?: string | null | undefined;
+};
+
+/** The stored sessions of the agent. */
+export class SessionHistory {
+  readonly #roots: TranscriptRoots;
+
+  constructor(roots: TranscriptRoots) {
+    this.#roots = roots;
+  }
+
+  /** A page of sessions, the most recently written first; undefined if the cursor is invalid. */
+  async list({
+    cwd,
+    cursor,
+  }: ListRequest): Promise<{ sessions: SessionInfo[]; nextCursor?: string } | undefined> {
+    if (cursor && !/^\d{1,9}$/.test(cursor)) return undefined;
+    const offset = Number(cursor ?? 0);
+    // One more than a page, to see whether there is another page.
+    const page = { offset, limit: PAGE_SIZE + 1, includeWorktrees: false };
+    const found = await listSessions(this.#roots, { ...page, ...(cwd && { dir: cwd }) });
+    const sessions = found.slice(0, PAGE_SIZE).map(describeSession);
+    return { sessions, ...(found.length > PAGE_SIZE && { nextCursor: String(offset + PAGE_SIZE) }) };
+  }
+
+  /** The conversation of a session of this directory; undefined if there is none. */
+  async read(cwd: string, sessionId: string): Promise<StoredMessage[] | undefined> {
+    const place = { dir: cwd };
+    if (!(await getSessionInfo(this.#roots, sessionId, place))) return undefined;
+    const messages = await getSessionMessages(this.#roots, sessionId, place);
+    return messages.flatMap(({ type, message }): StoredMessage[] =>
+      type === 'system' || !isRecord(message) ? [] : [{ role: type, content: message.content }],
+    );
+  }
+
+  async has(sessionId: string): Promise<boolean> {
+    return (await getSessionInfo(this.#roots, sessionId)) !== undefined;
+  }
+
+  delete(sessionId: string): Promise<void> {
+    return deleteSession(this.#roots, sessionId);
+  }
+
+  rename(sessionId: string, title: string): Promise<void> {
+    return renameSession(this.#roots, sessionId, title);
+  }
 }
 
-/** The conversation of a session of this project; undefined if there is none. */
-export async function readStoredSession(
-  root: string,
-  cwd: string,
-  sessionId: string,
-): Promise<StoredMessage[] | undefined> {
-  const found = await findSession(root, await realPath(cwd), sessionId);
-  if (!found) return undefined;
-  return readTranscript(await readFile(found.path, 'utf8')).entries.flatMap((entry): StoredMessage[] => {
-    if (entry.type === 'assistant') return [{ role: 'assistant', content: entry.content }];
-    if (entry.type === 'user' || entry.type === 'results') return [{ role: 'user', content: entry.content }];
-    return [];
-  });
-}
-
-async function projectOf(root: string, cwd: string): Promise<string> {
-  return projectFolder(root, await realPath(cwd));
-}
-
-/** Sessions are stored by the real path of their directory. */
-function realPath(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
-}
-
-async function allProjects(root: string): Promise<string[]> {
-  const projects = join(root, 'projects');
-  return (await namesIn(projects)).map((name) => join(projects, name));
-}
-
-async function sessionFiles(folder: string): Promise<StoredFile[]> {
-  const files = (await namesIn(folder)).map(async (name): Promise<StoredFile | undefined> => {
-    const sessionId = sessionIdOf(name);
-    const path = join(folder, name);
-    const found = sessionId === undefined ? undefined : await stat(path).catch(() => undefined);
-    return sessionId !== undefined && found?.isFile()
-      ? { sessionId, path, modifiedAt: found.mtime }
-      : undefined;
-  });
-  return (await Promise.all(files)).filter((file) => file !== undefined);
-}
-
-/** An unreadable or missing folder has no sessions. */
-function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch(() => []);
-}
-
-/** Undefined for a session without a prompt. */
-async function sessionInfo({ sessionId, path, modifiedAt }: StoredFile): Promise<SessionInfo | undefined> {
-  const text = await readFile(path, 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
-  const contents = readTranscript(text);
-  const title = contents.title ?? firstPrompt(contents);
-  if (title === undefined || !contents.header) return undefined;
+function describeSession({ sessionId, cwd = '/', summary, lastModified }: SDKSessionInfo): SessionInfo {
   return {
     sessionId,
-    cwd: contents.header.cwd,
-    title: truncate(title.trim().replaceAll(/\s+/g, ' '), MAX_TITLE_LENGTH),
-    updatedAt: modifiedAt.toISOString(),
+    cwd,
+    title: truncate(oneLine(summary), MAX_TITLE_LENGTH),
+    updatedAt: new Date(lastModified).toISOString(),
   };
 }
 
-function firstPrompt({ entries }: SessionContents): string | undefined {
-  const prompt = entries.find(({ type }) => type === 'user');
-  if (prompt?.type !== 'user') return undefined;
-  return prompt.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(' ');
+/** Text on one line without surplus white space. */
+export function oneLine(text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ');
 }

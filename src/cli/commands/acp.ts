@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { firstName, MODEL_ALIASES, resolveModelName } from '../../agent/launch/model-name.ts';
 import { VERSION } from '../../entry/version.ts';
 import type { Options } from '../../sdk/options/options.ts';
+import type { TranscriptRoots } from '../../sessions/transcript-files.ts';
 import type { SessionModel } from '../acp/acp-session.ts';
 import { missingModel, openAgent } from '../chat/conversation.ts';
 import { addAgentFlags, agentOptions } from '../flags/agent-flags.ts';
@@ -48,8 +50,9 @@ async function startAcp(options: Options, env: NodeJS.ProcessEnv): Promise<void>
   const stop = new AbortController();
   const end = () => stop.abort();
   using _signals = onSignals({ SIGTERM: end, SIGINT: end, SIGHUP: end });
-  const [{ serveAcp }, { ndJsonStream }] = await Promise.all([
+  const [{ serveAcp }, { SessionHistory }, { ndJsonStream }] = await Promise.all([
     import('../acp/acp-agent.ts'),
+    import('../acp/session-history.ts'),
     import('@agentclientprotocol/sdk/unstable'),
   ]);
   const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
@@ -57,13 +60,20 @@ async function startAcp(options: Options, env: NodeJS.ProcessEnv): Promise<void>
   const deps = {
     version: VERSION,
     options: { ...options, stderr: (text: string) => void process.stderr.write(sanitize(text)) },
-    root: cliContext(env).home,
+    history: new SessionHistory(transcriptRoots(options, env)),
     open: openAgent,
     models: selectableModels(options, env),
     missingModel: () => missingModel(options, env),
   };
   await serveAcp(stream, deps, stop.signal);
   await flushed(output);
+}
+
+/** Each agent resumes only its own sessions. */
+function transcriptRoots(options: Options, env: NodeJS.ProcessEnv): TranscriptRoots {
+  const { home, userHome } = cliContext(env);
+  if (options.pathToClaudeCodeExecutable === undefined) return { toolplane: home };
+  return { claude: env.CLAUDE_CONFIG_DIR || join(userHome, '.claude') };
 }
 
 /** The current models of Anthropic, if the configured model is one of theirs. Other providers have no list. */

@@ -101,6 +101,20 @@ test('sessions with a prompt are listed, by directory if one is given', async ()
   await expect(acp.agent.request(session.list, { cursor: 'x' })).rejects.toMatchObject({ code: -32602 });
 });
 
+test('a session can be given a title and deleted', async () => {
+  const { id, ...acp } = await openWithSession();
+  const title = { sessionId: id, title: ' My\n session ' };
+  expect(await acp.agent.request(session.setTitle, title)).toEqual({ title: 'My session' });
+  const { sessions } = await acp.agent.request(session.list, {});
+  expect(sessions).toMatchObject([{ sessionId: id, title: 'My session' }]);
+  await acp.agent.request(session.delete, { sessionId: id });
+  expect((await acp.agent.request(session.list, {})).sessions).toEqual([]);
+  const again = acp.agent.request(session.setTitle, title);
+  await expect(again).rejects.toMatchObject({ code: -32002 });
+  const empty = acp.agent.request(session.setTitle, { sessionId: id, title: ' ' });
+  await expect(empty).rejects.toMatchObject({ code: -32602 });
+});
+
 test('a closed or unknown session accepts no prompt', async () => {
   const { id, ...acp } = await openWithSession();
   const sessionId = randomUUID();
