@@ -7,7 +7,11 @@ export type HostDifference = {
   readonly without: (observation: unknown) => unknown;
 };
 
-const INTERRUPTED = ['interrupt-slow-tool', 'permission-denied-with-interrupt'];
+const INTERRUPTED = [
+  'interrupt-permission-request',
+  'interrupt-slow-tool',
+  'permission-denied-with-interrupt',
+];
 const HOOKED = ['hook-changes-output', 'hook-denies'];
 
 export const HOST_DIFFERENCES: readonly HostDifference[] = [

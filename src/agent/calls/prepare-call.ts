@@ -92,6 +92,8 @@ async function reportDenial(
   { session, agent }: CallContext,
   signal: AbortSignal,
 ): Promise<void> {
+  // A request that an interrupt cancelled was not denied.
+  if (signal.aborted) return;
   const { id, name } = call;
   // A person or program that denied the call knows it already; hook decisions and refused paths are in the result.
   if (by.answeredBy === undefined && (by.rule || by.mode || by.annotation)) {

@@ -213,9 +213,10 @@ function assistantMessage(
   end: { stop_reason: string | null; stop_sequence: string | null } = NOT_ENDED,
 ): Frame {
   const { id, model, usage } = reply;
+  const head = { id, type: 'message', role: 'assistant', model };
   return {
     type: 'assistant',
-    message: { id, type: 'message', role: 'assistant', model, content: [block], ...end, usage },
+    message: { ...head, content: [block], ...end, usage, context_management: null },
     parent_tool_use_id: parent,
   };
 }
