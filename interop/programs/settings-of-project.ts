@@ -7,13 +7,20 @@ import { options, type Sdk, type World } from '../program.ts';
 
 const bash = (command: string) => toolUse('Bash', { command, description: 'A command' });
 
-export const script = [bash('touch denied'), bash('printenv NAME || echo none'), text('Done.')];
+export const script = [
+  bash('touch denied'),
+  bash('cat .env'),
+  bash('echo hi > locked/new'),
+  bash('printenv NAME || echo none'),
+  text('Done.'),
+];
 
-/** A project denies a command although the program allows it; it also has a hook and a variable. */
+/** A project denies commands and files although the program allows all commands; it also has a hook and a variable. */
 export async function run(sdk: Sdk, world: World): Promise<unknown> {
-  mkdirSync(join(world.cwd, '.claude'));
+  for (const name of ['.claude', 'locked']) mkdirSync(join(world.cwd, name));
+  writeFileSync(join(world.cwd, '.env'), 'KEY=secret');
   const value = {
-    permissions: { deny: ['Bash(touch *)'] },
+    permissions: { deny: ['Bash(touch *)', 'Read(./.env)', 'Edit(locked/**)'] },
     hooks: {
       PostToolUse: [{ hooks: [{ type: 'command', command: 'echo ran > "$CLAUDE_PROJECT_DIR"/hook' }] }],
     },
@@ -24,7 +31,8 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const { messages } = await transcribe(
     sdk.query({ prompt: 'Try.', options: { ...rest, tools: ['Bash'], allowedTools: ['Bash'] } }),
   );
-  const [denied, variable] = world.api.requests.flatMap(toolResults);
+  const results = world.api.requests.flatMap(toolResults);
+  const [denied, variable] = [results.slice(0, 3), results[3]];
   return {
     denied,
     ranUnapproved: { variable: variable?.content, isHook: existsSync(join(world.cwd, 'hook')) },

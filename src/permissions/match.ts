@@ -10,6 +10,7 @@ import {
 } from '../protocol/tool-name.ts';
 import { allowingContents, allowsCommand } from './allowed-command.ts';
 import { literalStars } from './command-pattern.ts';
+import { usesFile } from './file-command.ts';
 import { matchesPath, patternOf, type Workspace } from './path.ts';
 import { type CommandMatch, matchRestriction } from './restricted-command.ts';
 import { type Rule, ruleText } from './rule.ts';
@@ -36,11 +37,22 @@ export function matchesCall(rule: Rule, call: ToolCall, workspace: Workspace): b
 
 /** Compares the rule with the call. A call without the compared argument is matched by deny and ask rules only. */
 export function matchCall(rule: Rule, call: ToolCall, workspace: Workspace): CommandMatch {
+  const access = commandAccess(rule, call);
+  const { command } = call.input;
+  if (access !== undefined && rule.content !== undefined && typeof command === 'string')
+    return decided(usesFile(rule.content, access, command, workspace));
   if (!matchesTool(rule, call)) return { kind: 'no' };
   if (rule.content === undefined) return { kind: 'yes' };
   const subject = subjectOf(call.name, call.input);
   if (!subject) return { kind: rule.effect === 'allow' ? 'no' : 'yes' };
   return matchSubject(rule.content, rule.effect === 'allow', subject, workspace);
+}
+
+/** Deny and ask rules for paths also restrict what shell commands read and write. */
+function commandAccess({ tool, effect }: Rule, { name, server }: ToolCall): 'read' | 'write' | undefined {
+  if (effect === 'allow' || server !== undefined || name !== 'Bash') return undefined;
+  if (tool === 'Read') return 'read';
+  return tool === 'Edit' || tool === 'Write' ? 'write' : undefined;
 }
 
 /** The allow rules that together allow a call: one rule, or for a compound shell command one for each of its commands. */

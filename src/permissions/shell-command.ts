@@ -27,12 +27,20 @@ export type ShellCommand = {
   readonly input: 'inherited' | 'piped' | { readonly pieces: readonly Piece[]; readonly text: string };
 };
 
-/** Every command of a script; `error` says why the list may be incomplete. */
-export type ShellScript = { readonly commands: readonly ShellCommand[]; readonly error?: string };
+/** A redirection to or from a file. */
+type FileRedirect = { readonly target: ShellWord; readonly access: 'read' | 'write' };
+
+/** Every command and redirection of a script; `error` says why the lists may be incomplete. */
+export type ShellScript = {
+  readonly commands: readonly ShellCommand[];
+  readonly redirects: readonly FileRedirect[];
+  readonly error?: string;
+};
 
 /** Lists every command a script may run: in pipelines, groups, loops, functions, substitutions and here-documents. */
 export function shellCommands(source: string): ShellScript {
   const commands: ShellCommand[] = [];
+  const redirects: FileRedirect[] = [];
   let error: string | undefined;
   const visit = (node: SyntaxNode, input: ShellCommand['input'], depth: number, text: string): void => {
     if (depth > MAX_NODE_DEPTH) {
@@ -45,6 +53,8 @@ export function shellCommands(source: string): ShellScript {
     if (node.type === 'ProcessSubstitution' && inside[node.end] === '#')
       error ??= '"#" after a process substitution';
     if (node.type === 'Command') commands.push(commandOf(node, input));
+    if (node.type === 'Command' || node.type === 'Redirected')
+      redirects.push(...node.redirects.flatMap(fileOf));
     for (const script of evaluatedScripts(node)) {
       const problem = error;
       visit(parse(script), 'inherited', depth + 1, script);
@@ -64,7 +74,7 @@ export function shellCommands(source: string): ShellScript {
   } catch (thrown) {
     error = thrown instanceof Error ? thrown.message : String(thrown);
   }
-  return { commands, ...(error !== undefined && { error }) };
+  return { commands, redirects, ...(error !== undefined && { error }) };
 }
 
 /**
@@ -112,6 +122,14 @@ function commandOf({ name, args, redirects }: Command, input: ShellCommand['inpu
     arg.type === 'Word' ? wordOf(arg) : { text: arg.text, value: arg.text, pieces: [arg.text] },
   );
   return { words: name ? [wordOf(name), ...words] : words, input: inputOf(redirects, input) };
+}
+
+function fileOf(redirect: Redirection): FileRedirect[] {
+  if (redirect.type !== 'Redirect' || !redirect.target) return [];
+  // `2>&1` and `>&-` copy and close descriptors.
+  if (redirect.operator.endsWith('&') && /^[\d-]+$/.test(redirect.target.text)) return [];
+  const access = redirect.operator === '<' || redirect.operator === '<&' ? 'read' : 'write';
+  return [{ target: wordOf(redirect.target), access }];
 }
 
 /** Standard input after these redirections of a command or group: that of the last one, or all here-documents. */

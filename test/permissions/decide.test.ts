@@ -31,6 +31,22 @@ describe('rules', () => {
   });
 });
 
+describe('rules for paths and shell commands', () => {
+  const cat = bash('ls && cat .env');
+  const bashRule = rule('Bash', 'allow');
+  test.each<[string, Partial<Situation>, string]>([
+    ['a denied read', { rules: [bashRule, rule('Read(./.env)', 'deny')] }, 'deny'],
+    ['a denied read, bypassing', { rules: [rule('Read(./.env)', 'deny')], ...bypass }, 'deny'],
+    ['a read that requires approval', { rules: [bashRule, rule('Read(./.env)', 'ask')] }, 'ask'],
+    ['a denied write', { rules: [bashRule, rule('Edit(./.env)', 'deny')] }, 'allow'],
+    ['another path', { rules: [bashRule, rule('Read(./env)', 'deny')] }, 'allow'],
+    ['the whole tool', { rules: [bashRule, rule('Read', 'deny')] }, 'allow'],
+    ['an allowed read', { rules: [rule('Read(./.env)', 'allow')] }, 'ask'],
+  ])('%s', (_, changes, kind) => {
+    expect(decide(situation(cat, changes)).kind).toBe(kind);
+  });
+});
+
 describe('modes', () => {
   test.each<[string, Situation, string]>([
     ['auto is default', situation(tool, { mode: 'auto' }), 'ask'],

@@ -46,7 +46,8 @@ export function explainPermission(
   const active = written.filter(
     ({ rule, source }) => rule.effect !== 'allow' || isFullyActive(settings, source),
   );
-  const matching = rules.filter((rule) => matchesTool(rule, ref));
+  // A rule for paths can decide about a shell command too.
+  const matching = rules.filter((rule) => matchesTool(rule, ref) || rule === decision.reason.rule);
   // Lowest precedence first, as the rules: each of several equal rules gets its own location.
   const unplaced = active.toReversed();
   const rows = matching.map((rule): RuleRow => {
