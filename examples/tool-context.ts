@@ -20,7 +20,7 @@ const search = tool('search', 'Search the archive', { words: z.string() }, () =>
   annotations: { readOnlyHint: true, openWorldHint: false },
   icons: [{ src: 'https://example.org/archive.png', mimeType: 'image/png' }],
   searchHint: 'papers letters documents', // additional words for tool search
-  alwaysLoad: true, // never deferred to tool search
+  alwaysLoad: true, // sent without tool search
   maxResultSizeChars: 200_000, // maximum size of a result that the model receives unshortened
   timeoutMs: 30_000, // a longer call becomes an error result
 });

@@ -57,7 +57,8 @@ export const SDK_ERRORS = {
   },
   timeout: {
     meaning: 'The agent did not answer a control request in time.',
-    remedy: 'Raise `controlTimeoutMs`, or inspect the frames with `TOOLPLANE_DEBUG=frames`.',
+    remedy:
+      'Raise the timeout that the message names (`controlTimeoutMs` unless another is named), or inspect the frames with `TOOLPLANE_DEBUG=frames`.',
   },
   closed: {
     meaning: 'The query or client is closed.',

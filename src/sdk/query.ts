@@ -159,7 +159,12 @@ function checkLimit(ms: unknown): void {
 async function within(conversation: Conversation, ms: number): Promise<void> {
   const late = Promise.withResolvers<never>();
   const timer = startTimer(ms, () => {
-    late.reject(new SdkError('timeout', `The agent was not ready within ${ms} ms`));
+    late.reject(
+      new SdkError(
+        'timeout',
+        `The agent was not ready within ${ms} ms; raise initializeTimeoutMs if it may take longer`,
+      ),
+    );
   });
   try {
     await Promise.race([conversation.initialized, late.promise]);

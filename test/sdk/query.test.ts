@@ -396,7 +396,7 @@ describe('query', () => {
     });
     await expect(started).rejects.toMatchObject({
       code: 'timeout',
-      message: 'The agent was not ready within 5 ms',
+      message: 'The agent was not ready within 5 ms; raise initializeTimeoutMs if it may take longer',
     });
     await agent.script.agent.ended();
   });

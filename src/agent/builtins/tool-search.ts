@@ -11,7 +11,7 @@ export const TOOL_SEARCH = defineBuiltIn({
   name: 'ToolSearch',
   description:
     'Finds and loads deferred tools of connected servers; their definitions are available from your next message on. ' +
-    'Describe the task in a few words, in any language, or name tools: ' +
+    'Describe the task in a few words, preferably in English, or name tools: ' +
     '"select:mcp__github__create_issue,mcp__github__list_issues". "server:github" searches one server, "+word" requires ' +
     'the word, "readonly:true" and "destructive:false" require that annotation; a query that has only filters lists tools by name.',
   annotations: { title: 'Search for tools', readOnlyHint: true, openWorldHint: false },

@@ -124,7 +124,7 @@ function countOtherBranches(all: readonly Entry[], taken: readonly Entry[]): num
 }
 
 function skipped(line: number, fault: 'truncated-line' | 'invalid-line'): TranscriptDiagnostic {
-  const why = fault === 'truncated-line' ? 'is truncated' : 'is not an entry';
+  const why = fault === 'truncated-line' ? 'is truncated' : 'is not a valid line of a transcript';
   return { fault, message: `Line ${line} ${why}; the line is skipped` };
 }
 

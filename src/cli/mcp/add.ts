@@ -55,7 +55,7 @@ Files:
   -s user      ~/.toolplane/settings.json       all your projects
 
 A server of -s user runs in its own directory, ~/.toolplane/servers/<name>, not in the project: use
-\${TOOLPLANE_PROJECT_DIR} for the path of the project.
+\${TOOLPLANE_PROJECT_DIR} for your working directory.
 
 A value that looks like a secret is written with a warning; to a project file only with --force.
 Keep secrets out of files: toolplane secret set NAME, and \${secret:NAME} in the entry; or \${VAR} for a variable.
@@ -114,7 +114,7 @@ export function defineAdd(command: Command): void {
     )
     .option(
       '--cwd <directory>',
-      'working directory of the command; default: the project, or ~/.toolplane/servers/<name> with -s user',
+      'working directory of the command; default: your working directory, or ~/.toolplane/servers/<name> with -s user',
     )
     .addOption(new Option('--timeout <ms>', 'timeout of a call').argParser(milliseconds))
     .option('--trust', 'trust the tool annotations of the server; not available with -s project')

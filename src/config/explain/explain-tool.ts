@@ -198,7 +198,7 @@ function withoutServer(
     ...common,
     answer: `Unknown tool "${name}"${suggestion === undefined ? '.' : `; did you mean "${suggestion}"?`}`,
     status: 'unknown',
-    offered: { is: false, says: 'no server of that name is configured' },
+    offered: { is: false, says: 'no built-in tool and no tool of a configured server has this name' },
     next: [
       ...(server === undefined ? [] : [`toolplane explain server ${shellArguments(server)}`]),
       'to see all tools: toolplane tools',

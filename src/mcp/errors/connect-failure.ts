@@ -61,7 +61,7 @@ export function classifyConnectFailure(server: string, failure: unknown, last: A
 
 function howToGoOn(missing: MissingVariable | undefined): string {
   if (missing !== undefined) return missingVariableAdvice(missing);
-  return `run its command by hand to see more; servers inherit only a few environment variables, so pass others with -e NAME='\${NAME}'`;
+  return `run its command by hand to see more; servers inherit only a few environment variables, so pass others with "env" in its entry (option -e NAME='\${NAME}' of toolplane mcp add)`;
 }
 
 /** A common mistake is to write the whole command line into "command". */

@@ -377,7 +377,7 @@ test.each([
 
 test.each([
   ['mcp__x__nope', 'unknown', 'the server does not list the tool'],
-  ['nope', 'unknown', 'no server of that name is configured'],
+  ['nope', 'unknown', 'no built-in tool and no tool of a configured server has this name'],
   ['Bash', 'usable', 'built-in tool'],
 ])('%s: %s', async (name, status, says) => {
   const [configuration] = await configured({ mcpServers: { x: node() } });

@@ -311,7 +311,7 @@ describe('plain messages', () => {
     [
       'a program that tells its usage on stdout and ends',
       { command: 'sh', args: ['-c', 'echo "usage: serve --config FILE"; exit 2'] },
-      "its process exited before it was ready; stderr: (stdout) usage: serve --config FILE | (exited with code 2); run its command by hand to see more; servers inherit only a few environment variables, so pass others with -e NAME='${NAME}'",
+      'its process exited before it was ready; stderr: (stdout) usage: serve --config FILE | (exited with code 2); run its command by hand to see more; servers inherit only a few environment variables, so pass others with "env" in its entry (option -e NAME=\'${NAME}\' of toolplane mcp add)',
     ],
   ])('%s', async (_, entry, fault) => {
     expect(await failure(entry)).toMatchObject({ message: `MCP server "srv": ${fault}` });

@@ -122,7 +122,7 @@ function storeFinding(path: string): Finding {
       text: `${names.length} ${names.length === 1 ? 'secret' : 'secrets'} stored, readable only by you`,
     };
   } catch (cause) {
-    const fix = `chmod 600 ${shellQuote(path)}, or fix the file`;
+    const fix = `if the error names no remedy: move ${shellQuote(path)} to another directory, and store the secrets again with toolplane secret set <name>`;
     return { check: 'secrets', level: 'error', text: messageOf(cause), fix };
   }
 }

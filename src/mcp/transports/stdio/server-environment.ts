@@ -174,9 +174,9 @@ export function missingVariable(
 /** The remedy, for the command line and for an entry. */
 export function missingVariableAdvice({ name, isWithheld }: MissingVariable): string {
   if (isWithheld) {
-    return `${name} is set in your environment, but servers inherit only a few variables; pass it on with -e ${name}='\${${name}}', or "inheritEnv": ["${name}"] in the entry of the server`;
+    return `${name} is set in your environment, but servers inherit only a few variables; pass it on with the option -e ${name}='\${${name}}' of toolplane mcp add, or "inheritEnv": ["${name}"] in the entry of the server`;
   }
-  return `${name} is not set; set it with -e ${name}=…, or "env": { "${name}": "…" } in the entry of the server`;
+  return `${name} is not set; set it with the option -e ${name}=… of toolplane mcp add, or "env": { "${name}": "…" } in the entry of the server`;
 }
 
 const MAX_LINE = 2000;

@@ -88,7 +88,7 @@ describe('R138 R153: a stdio server', () => {
     expect(thrown).toMatchObject({
       code: 'spawn-failed',
       message:
-        'MCP server "srv": its process exited before it was ready; stderr: no config, token=[redacted] | (exited with code 3); run its command by hand to see more; servers inherit only a few environment variables, so pass others with -e NAME=\'${NAME}\'',
+        'MCP server "srv": its process exited before it was ready; stderr: no config, token=[redacted] | (exited with code 3); run its command by hand to see more; servers inherit only a few environment variables, so pass others with "env" in its entry (option -e NAME=\'${NAME}\' of toolplane mcp add)',
     });
   });
 
@@ -97,7 +97,9 @@ describe('R138 R153: a stdio server', () => {
     const world = testWorld({ env: { ...process.env, WEATHER_API_KEY: 'key-of-weather-42' } });
     expect(await failure(script(code), world)).toMatchObject({
       code: 'spawn-failed',
-      message: expect.stringContaining("pass it on with -e WEATHER_API_KEY='${WEATHER_API_KEY}', or"),
+      message: expect.stringContaining(
+        "pass it on with the option -e WEATHER_API_KEY='${WEATHER_API_KEY}' of toolplane mcp add, or",
+      ),
     });
     const shown = script(`console.error(process.env.WEATHER_API_KEY.length, process.env.WEATHER_API_KEY)`);
     const thrown = await failure({ ...shown, inheritEnv: ['WEATHER_API_KEY'] }, world);

@@ -187,10 +187,10 @@ describe('missing variable', () => {
 
   test('the advice is what has to be added, as it is typed', () => {
     expect(missingVariableAdvice({ name: 'A_KEY', isWithheld: true })).toBe(
-      'A_KEY is set in your environment, but servers inherit only a few variables; pass it on with -e A_KEY=\'${A_KEY}\', or "inheritEnv": ["A_KEY"] in the entry of the server',
+      'A_KEY is set in your environment, but servers inherit only a few variables; pass it on with the option -e A_KEY=\'${A_KEY}\' of toolplane mcp add, or "inheritEnv": ["A_KEY"] in the entry of the server',
     );
     expect(missingVariableAdvice({ name: 'A_KEY', isWithheld: false })).toBe(
-      'A_KEY is not set; set it with -e A_KEY=…, or "env": { "A_KEY": "…" } in the entry of the server',
+      'A_KEY is not set; set it with the option -e A_KEY=… of toolplane mcp add, or "env": { "A_KEY": "…" } in the entry of the server',
     );
   });
 });
