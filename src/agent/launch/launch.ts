@@ -17,7 +17,7 @@ import { openPins } from '../../pool/pinning/pins.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { StructuredOutput } from '../builtins/structured-output.ts';
-import type { ModelErrorCode } from '../models/model.ts';
+import type { ModelError, ModelErrorCode } from '../models/model.ts';
 import type { RetryEvent } from '../models/retry.ts';
 import { modelFigures } from '../models/usage-totals.ts';
 import { AgentSession } from '../session/agent-session.ts';
@@ -70,7 +70,9 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   let session: AgentSession | undefined;
   const requests = readRequestSettings(flags, env);
   for (const text of requests.notes) note(text);
-  const retry = { ...requests.retry, onRetry: (event: RetryEvent) => session?.emit(retryMessage(event)) };
+  const retry = { ...requests.retry, onRetry: (event: RetryEvent) => session?.emit(noticeOf(event)) };
+  const noticeOf = (event: RetryEvent) =>
+    event.kind === 'fallback' ? fallbackMessage(event, chosen.resolveName) : retryMessage(event);
   const chosen = chooseModel({ ...flags, ...(model !== undefined && { model }) }, env, {
     cwd,
     retry,
@@ -179,19 +181,42 @@ function workingDirectory(cwd: string): string {
   return realpathSync.native(cwd);
 }
 
-/** The `api_retry` message; `endpoint`, `reason` and `fallback_model` are additions to the official fields. */
-function retryMessage({ error, failures, maxRetries, delayMs, kind, model }: RetryEvent): Frame {
+/** The `api_retry` message; `endpoint` and `reason` are additions to the official fields. */
+function retryMessage({ error, failures, maxRetries, delayMs }: RetryEvent): Frame {
   return {
     type: 'system',
     subtype: 'api_retry',
     attempt: failures,
     max_retries: maxRetries,
     retry_delay_ms: delayMs,
+    ...failureFields(error),
+  };
+}
+
+/** The `model_fallback` message: another model answers for the rest of the turn. */
+function fallbackMessage(
+  { error, failedModel, model }: RetryEvent,
+  resolveName: (given: string) => string,
+): Frame {
+  const original_model = resolveName(failedModel);
+  const fallback_model = resolveName(model);
+  return {
+    type: 'system',
+    subtype: 'model_fallback',
+    trigger: error.status === 404 ? 'model_not_found' : RETRY_ERRORS[error.code],
+    original_model,
+    fallback_model,
+    content: `The model ${original_model} failed; using ${fallback_model} for the rest of the turn`,
+    ...failureFields(error),
+  };
+}
+
+function failureFields(error: ModelError): Frame {
+  return {
     error_status: error.status ?? null,
     error: RETRY_ERRORS[error.code],
     ...(error.endpoint !== undefined && { endpoint: error.endpoint }),
     ...(error.reason !== undefined && { reason: error.reason }),
-    ...(kind === 'fallback' && { fallback_model: model }),
   };
 }
 

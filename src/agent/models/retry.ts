@@ -8,6 +8,8 @@ export type RetryEvent = {
   readonly failures: number;
   readonly maxRetries: number;
   readonly delayMs: number;
+  /** The model name of the failed attempt. */
+  readonly failedModel: string;
   /** The model name of the next attempt. */
   readonly model: string;
   /** `fallback`: the next attempt is the first with the fallback. */
@@ -40,7 +42,7 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
 
   async function* stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
     const { signal } = request;
-    let attempt = { model, request, isFallback: false };
+    let attempt = { model, request, isFallback: request.model === fallback?.name };
     for (let failures = 1; ; failures++) {
       let hasBegun = false;
       try {
@@ -54,6 +56,7 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
         if (hasBegun || !(error instanceof ModelError)) throw error;
         const step = retryStep(error, failures, attempt.isFallback ? policy : firstPolicy, random());
         if (step.kind === 'give-up') throw error;
+        const failedModel = attempt.request.model;
         if (step.kind === 'fallback' && fallback) {
           attempt = {
             model: fallback.model,
@@ -64,7 +67,7 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
         const delayMs = step.kind === 'retry' ? step.delayMs : 0;
         const { maxRetries } = step.kind === 'retry' ? step : policy;
         const { kind } = step;
-        onRetry?.({ error, failures, maxRetries, delayMs, model: attempt.request.model, kind });
+        onRetry?.({ error, failures, maxRetries, delayMs, failedModel, model: attempt.request.model, kind });
         // An abort rejects with the signal's own reason.
         if (delayMs > 0) await sleep(delayMs, signal).finally(() => signal.throwIfAborted());
       }
@@ -96,15 +99,18 @@ export function retryStep(
   policy: RetryPolicy,
   random: number,
 ): RetryStep {
+  const { fallbackAfter: after } = policy;
+  // Another model may exist, and may not have the fault of this one: there is no point in waiting.
+  if (after !== undefined && isFaultOfModel(error)) return { kind: 'fallback' };
   if (!isTransient(error)) return { kind: 'give-up' };
   const maxRetries = retryLimit(error, policy);
-  const fallbackAfter = Math.min(policy.fallbackAfter ?? Number.POSITIVE_INFINITY, maxRetries + 1);
-  if (policy.fallbackAfter !== undefined && failures >= fallbackAfter) return { kind: 'fallback' };
+  const fallbackAfter = Math.min(after ?? Number.POSITIVE_INFINITY, maxRetries + 1);
+  if (after !== undefined && failures >= fallbackAfter) return { kind: 'fallback' };
   if (failures > maxRetries) return { kind: 'give-up' };
   const { retryAfterMs } = error;
   // A shorter wait than the endpoint asked for would only be rejected again.
   if (retryAfterMs !== undefined && retryAfterMs > policy.maxDelayMs) {
-    return { kind: policy.fallbackAfter === undefined ? 'give-up' : 'fallback' };
+    return { kind: after === undefined ? 'give-up' : 'fallback' };
   }
   const backoff = backoffMs({ firstMs: policy.firstDelayMs, maxMs: policy.maxDelayMs }, failures);
   const delayMs = Math.round(Math.max(retryAfterMs ?? 0, jitter(backoff, random)));
@@ -114,6 +120,11 @@ export function retryStep(
 function retryLimit(error: ModelError, { maxRetries, maxUnreachableRetries }: RetryPolicy): number {
   const limit = error.code === 'unreachable' ? maxUnreachableRetries : maxRetries;
   return Math.min(limit, error.retryLimit ?? Number.POSITIVE_INFINITY);
+}
+
+/** Whether the model does not exist, or its request made the endpoint fail. */
+function isFaultOfModel({ code, status = 0 }: ModelError): boolean {
+  return status === 404 || (code === 'failed' && status >= 500);
 }
 
 /** Whether the same request may succeed later. */

@@ -73,7 +73,7 @@ function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
-/** Formats an `api_retry` message: the endpoint, the error, and the next retry or the fallback model. Other agents name no endpoint. */
+/** Formats an `api_retry` or `model_fallback` message: the endpoint, the error, and the next retry or the fallback model. Other agents name no endpoint. */
 export function retryText(notice: Readonly<Record<string, unknown>>): string {
   const { attempt, max_retries, retry_delay_ms, fallback_model } = notice;
   if (typeof fallback_model === 'string')

@@ -177,6 +177,7 @@ const NOTICES: Readonly<Record<string, (view: View, notice: Notice, at: number) 
   permission_decided: (view, notice, at) =>
     decided(view, notice, notice.behavior === 'allow' ? 'allow' : 'deny', at),
   api_retry: (view, notice) => ({ view, pieces: [line([retryText(notice), 'warn'])] }),
+  model_fallback: (view, notice) => ({ view, pieces: [line([retryText(notice), 'warn'])] }),
   compact_boundary: (view) => ({ view, pieces: [line(['The conversation was compacted', 'dim'])] }),
   informational: (view, { content, level }) => ({
     view,

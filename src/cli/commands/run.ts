@@ -194,7 +194,7 @@ async function takeTurn(
   for await (const message of client.turn(run.prompt)) {
     activity.received(message);
     servers.received(message);
-    if (message.type === 'system' && message.subtype === 'api_retry') reportError(retryText(message));
+    if (message.type === 'system' && RETRIES.has(message.subtype)) reportError(retryText(message));
     const text = outputOf(run.format, message);
     if (text !== '') await written(output, output.isTTY ? sanitize(text) : text);
     if (message.type !== 'result') continue;
@@ -204,6 +204,9 @@ async function takeTurn(
   }
   return undefined;
 }
+
+/** The messages about failed model requests. */
+const RETRIES: ReadonlySet<string> = new Set(['api_retry', 'model_fallback']);
 
 /** The first SIGINT interrupts the turn, which still returns a result; the second one aborts. */
 function interruptedBySignal(

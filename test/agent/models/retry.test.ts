@@ -89,6 +89,28 @@ test('uses the fallback under its own name after the given failures, and retries
   ]);
 });
 
+test.each<[ModelErrorCode, number | undefined, string]>([
+  ['overloaded', 529, 'retry'],
+  ['rate-limited', 429, 'retry'],
+  ['failed', 500, 'fallback'],
+  ['bad-request', 404, 'fallback'],
+  ['bad-request', 400, 'give-up'],
+  ['unauthorized', 401, 'give-up'],
+  ['failed', undefined, 'give-up'],
+])('with a fallback, the first failure %s (%s) leads to: %s', (code, status, kind) => {
+  const step = retryStep(new ModelError(code, 'x', { status }), 1, { ...POLICY, fallbackAfter: 3 }, 0);
+  expect(step.kind).toBe(kind);
+});
+
+test('a request that already names the fallback is only retried', async () => {
+  const inner = scriptedModel([BUSY, BUSY, text('ok')]);
+  const told: RetryEvent[] = [];
+  const fallback = { model: inner, name: 'm-2', after: 1 };
+  const model = withRetry(inner, { fallback, sleep: instantly, onRetry: (event) => told.push(event) });
+  await collect(model.stream({ ...modelRequest(), model: 'm-2' }));
+  expect(told.map(({ kind }) => kind)).toEqual(['retry', 'retry']);
+});
+
 test('a reply that has begun is not retried', async () => {
   let asked = 0;
   const half: Model = {
