@@ -180,7 +180,7 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'report-decisions': used(on, 'reportDecisions'),
   agents: used(jsonObject, 'agents'),
   'lead-only': used(on, 'leadOnly'),
-  agent: refused(text, 'pass the prompt of the agent with --system-prompt', 'agent'),
+  agent: used(text, 'agent'),
   'plugin-dir': used(repeated, 'pluginDirs'),
   'plugin-dir-no-mcp': unused(
     repeated,

@@ -78,7 +78,9 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
     retry,
     ...requests.timeout,
   });
-  if (flags.maxBudgetUsd !== undefined && chosen.lookedFor === undefined && !modelFigures(chosen.modelName)) {
+  // The model of an agent is known later.
+  const isFinal = chosen.lookedFor === undefined && flags.agent === undefined;
+  if (flags.maxBudgetUsd !== undefined && isFinal && !modelFigures(chosen.modelName)) {
     const unknown = `the prices of the model ${JSON.stringify(chosen.modelName)} are unknown`;
     throw badOptions([`--max-budget-usd cannot be checked: ${unknown}; use --max-turns`]);
   }

@@ -67,6 +67,8 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
     shellEnv: shellEnvironment(env),
     hooks: settings.hooks,
     agents,
+    ...(flags.agent && { agent: flags.agent }),
+    ...(flags.model && { isModelRequested: true }),
     mayBypass: mode.mayBypass,
     // A program that answers permission requests sets the flag.
     asksProgram: flags.permissionPromptTool !== undefined && flags.permissionPrompts !== 'none',

@@ -149,7 +149,8 @@ export class AgentSession implements Session {
       readerReady: () => link.room?.(),
       whileWaiting: (work) => this.state.whileWaiting(work),
     });
-    this.pool = poolSource(this.context, {});
+    this.pool = poolSource(this.context, { lead: () => this.lead });
+    this.applyLeadModel();
     this.disclosure = new ToolDisclosure(this.context.toolBudget);
     this.disclosure.load(calledTools(options.messages ?? []));
     this.channel = new ControlChannel(link, {
@@ -234,6 +235,20 @@ export class AgentSession implements Session {
     this.#startSource = 'clear';
     this.usageTotals.clear();
     await ended?.[Symbol.asyncDispose]();
+  }
+
+  get lead(): AgentDefinition | undefined {
+    const { agent } = this.options;
+    const found = agent !== undefined && Object.hasOwn(this.agents, agent) ? this.agents[agent] : undefined;
+    // The built-in kind has a prompt for sub-agents only.
+    return found === GENERAL_PURPOSE['general-purpose'] ? undefined : found;
+  }
+
+  applyLeadModel(): void {
+    const { isModelRequested, modelName, resolveModelName = (name) => name } = this.options;
+    const { model } = this.lead ?? {};
+    if (model === undefined || isModelRequested || this.modelName !== modelName) return;
+    this.modelName = resolveModelName(model);
   }
 
   addUsage(model: string, usage: Usage): void {

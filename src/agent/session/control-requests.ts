@@ -55,6 +55,11 @@ export function serveRequest(
 async function initialize(session: Session, body: Frame): Promise<Reply> {
   session.hooks.setCallbacks(readCallbackHooks(body.hooks));
   Object.assign(session.agents, parseAgents(body.agents));
+  session.applyLeadModel();
+  const { agent } = session.options;
+  if (agent !== undefined && !Object.hasOwn(session.agents, agent)) {
+    session.options.note?.(`--agent ${JSON.stringify(agent)} is ignored: no agent with this name is defined`);
+  }
   session.servers.add(programServers(body), 'sdk');
   if (Array.isArray(body.systemPrompt)) session.systemPrompt = body.systemPrompt.map(String).join('\n\n');
   else if (session.systemPrompt === '') session.systemPrompt = DEFAULT_SYSTEM_PROMPT;

@@ -37,6 +37,8 @@ export type Session = {
   readonly context: SessionContext;
   readonly state: SessionStateTracker;
   readonly agents: Record<string, AgentDefinition>;
+  /** The definition that the lead works by, if the program selected one of the agents. */
+  readonly lead: AgentDefinition | undefined;
   /** The structured output that the program wants at the end of each turn, if it does. */
   output: StructuredOutput | undefined;
   /** The usage and cost of each model so far. */
@@ -57,6 +59,8 @@ export type Session = {
   /** Sends a message to the program. */
   emit(message: Frame): void;
   addUsage(model: string, usage: Usage): void;
+  /** Uses the model of the lead's definition, unless another one was requested. */
+  applyLeadModel(): void;
   /** Runs the SessionStart hooks, once per session id. */
   start(signal: AbortSignal): Promise<HookEffect>;
   /** Ends the conversation and continues as a new session, with a new id and an empty conversation. */
@@ -105,6 +109,10 @@ export type SessionOptions = {
   /** Command hooks, in addition to the callbacks of the program. */
   readonly hooks?: readonly RegisteredHook[];
   readonly agents?: Readonly<Record<string, AgentDefinition>>;
+  /** The name of the agent whose prompt, tools and model the lead uses. */
+  readonly agent?: string;
+  /** Whether `modelName` was requested, so that it wins over the model of `agent`. */
+  readonly isModelRequested?: boolean;
   /** Sub-agents get no tools of servers. */
   readonly leadOnly?: boolean;
   /** Whether the program answers permission prompts; true by default. */

@@ -11,10 +11,12 @@ import { STRUCTURED_OUTPUT } from '../builtins/structured-output.ts';
 import type { SessionContext } from '../calls/call-context.ts';
 import type { AgentDefinition } from '../session/agent-definition.ts';
 
-/** The agent that a pool is for: the lead (both undefined), or a sub-agent with its definition and own servers. */
+/** The agent that a pool is for: the lead, or a sub-agent with its definition and own servers. */
 export type PoolOwner = {
   readonly definition?: AgentDefinition;
   readonly ownServers?: Servers;
+  /** The definition that the lead works by, if the program selected one (`--agent`). */
+  lead?(): AgentDefinition | undefined;
 };
 
 /** Sub-agents neither delegate nor connect servers, and only the lead gives the structured output. */
@@ -29,9 +31,10 @@ export function poolSource(session: SessionContext, owner: PoolOwner): () => Poo
   return () => {
     const { rules } = session.rules.current();
     const kinds = [session.builtIns.length, ...kindsOf(session)].join();
-    const key = [session.servers.version, owner.ownServers?.version, rules, kinds];
+    const lead = owner.lead?.();
+    const key = [session.servers.version, owner.ownServers?.version, rules, kinds, lead];
     if (last?.key.every((part, at) => part === key[at])) return last.pool;
-    active = activeRules(rules, serversFor(session, owner), active);
+    active = activeRules(rules, serversFor(session, owner), last?.key.at(-1) === lead ? active : undefined);
     if (builtIns?.kinds !== kinds) builtIns = { kinds, listed: builtInsOf(session) };
     last = { key, pool: assembler.assemble(inputOf(session, owner, active, builtIns.listed)) };
     reportAliases(last.pool, session);
@@ -116,7 +119,8 @@ function inputOf(
     rulesKey: active,
     isDenied: (name, origin) =>
       removingRule(active.rules, ref(name, origin)) !== undefined ||
-      !isOffered(ref(name, origin), owner.definition),
+      !isOffered(ref(name, origin), owner.definition) ||
+      (name !== STRUCTURED_OUTPUT && !isListed(ref(name, origin), owner.lead?.())),
     alwaysLoadServers: new Set(
       [...serversFor(session, owner)].flatMap(([key, { entry }]) =>
         'alwaysLoad' in entry && entry.alwaysLoad === true ? [key] : [],
@@ -140,11 +144,12 @@ function kindsOf({ agents }: SessionContext): string[] {
   return Object.entries(agents).map(([name, { description }]) => `- ${name}: ${description}`);
 }
 
-/** The tool lists of a definition match like deny rules: whole servers, patterns, aliases, the server's own names. */
 function isOffered(tool: ToolRef, definition: AgentDefinition | undefined): boolean {
-  if (!definition) return true;
-  if (LEAD_ONLY.has(tool.name)) return false;
-  const { tools, disallowedTools = [] } = definition;
+  return !definition || (!LEAD_ONLY.has(tool.name) && isListed(tool, definition));
+}
+
+/** The tool lists of a definition match like deny rules: whole servers, patterns, aliases, the server's own names. */
+function isListed(tool: ToolRef, { tools, disallowedTools = [] }: Partial<AgentDefinition> = {}): boolean {
   const isMatched = (names: readonly string[]) =>
     names.some((it) => matchesTool({ tool: it, effect: 'deny', source: 'session' }, tool));
   return (tools === undefined || isMatched(tools)) && !isMatched(disallowedTools);

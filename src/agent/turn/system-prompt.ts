@@ -51,11 +51,16 @@ function connectableServers(servers: ReadonlyMap<string, Server>): string {
   return `# Servers you can connect\nNot connected yet: ${names.join(', ')}. connect_mcp connects a server by its name; its tools are available afterwards.`;
 }
 
+/** The prompt of the program, else that of the agent that it selected for the lead, else the default. */
+function ownPrompt({ systemPrompt: given, lead }: Session): string {
+  return lead && (given === '' || given === DEFAULT_SYSTEM_PROMPT) ? lead.prompt : given;
+}
+
 /** The lead's system prompt for the next request. */
 export function currentSystemPrompt(session: Session): string {
   const pool = session.pool();
   return systemPrompt({
-    own: session.systemPrompt,
+    own: ownPrompt(session),
     append: session.appendSystemPrompt,
     servers: session.servers.all,
     canConnect: pool.byName.has('connect_mcp'),

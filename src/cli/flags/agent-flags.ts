@@ -103,6 +103,11 @@ const ROWS: readonly FlagRow[] = [
     option: (given: string) => ({ agents: parseAgents(given) }),
   },
   {
+    flags: '--agent <name>',
+    description: 'use the prompt, tools and model of this agent of --agents for the conversation itself',
+    option: (agent: string) => ({ agent }),
+  },
+  {
     flags: '--lead-only',
     description:
       'make the servers available to the main agent only; sub-agents use only their own servers (built-in agent)',

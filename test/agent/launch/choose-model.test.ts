@@ -26,7 +26,7 @@ async function api(script: Script) {
 }
 
 test('Anthropic: resolves the alias and sends thinking and betas', async () => {
-  const { url, requests } = await api([text('hello')]);
+  const { url, requests, betas } = await api([text('hello')]);
   const { model, modelName, lookedFor } = chooseModel(
     { model: 'sonnet', maxThinkingTokens: 2048, betas: ['b-1', 'b-2'] },
     { ANTHROPIC_BASE_URL: url },
@@ -37,6 +37,25 @@ test('Anthropic: resolves the alias and sends thinking and betas', async () => {
     model: 'claude-sonnet-5-5',
     thinking: { type: 'enabled', budget_tokens: 2048 },
   });
+  expect(betas).toEqual(['b-1,b-2']);
+});
+
+test('a name is resolved as `--model` resolves it; a name with a prefix stays', () => {
+  const { resolveName } = chooseModel({}, { ANTHROPIC_API_KEY: 'k' });
+  expect(['sonnet', 'claude-x', 'anthropic:haiku', 'openai:x', 'rehearsal'].map(resolveName)).toEqual([
+    'claude-sonnet-5-5',
+    'claude-x',
+    'anthropic:haiku',
+    'openai:x',
+    'rehearsal',
+  ]);
+  expect(chooseModel({}, {}).resolveName('sonnet')).toBe('sonnet');
+});
+
+test('a known Anthropic model has its own limits', () => {
+  const limits = (model: string) => chooseModel({ model }, { ANTHROPIC_API_KEY: 'k' }).model.limits;
+  expect(limits('claude-sonnet-5')).toMatchObject({ contextTokens: 1_000_000, outputTokens: 64_000 });
+  expect(limits('claude-unheard-of')).toMatchObject({ contextTokens: 200_000, outputTokens: 32_000 });
 });
 
 test('the model of a later request may be an alias or belong to another provider', async () => {

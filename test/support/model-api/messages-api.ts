@@ -13,6 +13,8 @@ export type Script = readonly Reply[] | ((request: MessagesRequest, n: number) =
 export interface MessagesApi extends AsyncDisposable {
   /** For `ANTHROPIC_BASE_URL`. */
   readonly url: string;
+  /** The values of `anthropic-beta` of each request so far, side requests included. */
+  readonly betas: readonly string[];
   /** The requests of the conversation so far; side requests are answered and not recorded. */
   readonly requests: readonly MessagesRequest[];
   /** The n-th request of the conversation (from 1), once it has arrived; rejects if the API closes first. */
@@ -24,6 +26,7 @@ export interface MessagesApi extends AsyncDisposable {
 /** A request beyond the script is answered with status 400, which ends the client's turn. */
 export async function startMessagesApi(script: Script): Promise<MessagesApi> {
   const requests: MessagesRequest[] = [];
+  const betas: string[] = [];
   const waiting = new Map<number, PromiseWithResolvers<MessagesRequest>>();
 
   const arrival = (n: number) => {
@@ -49,6 +52,7 @@ export async function startMessagesApi(script: Script): Promise<MessagesApi> {
       return sendJson(response, 200, { input_tokens: Math.ceil(body.length / 4) });
     }
     if (pathname !== '/v1/messages') return sendError(response, 404, 'not_found_error', 'Not found');
+    betas.push(String(incoming.headers['anthropic-beta'] ?? ''));
     const request = parseMessagesRequest(body);
     if (!request) return sendError(response, 400, 'invalid_request_error', 'Not a Messages request');
     const answer = await reply(request);
@@ -74,6 +78,7 @@ export async function startMessagesApi(script: Script): Promise<MessagesApi> {
   };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    betas,
     requests,
     request: (n) => arrival(n).promise,
     close,
