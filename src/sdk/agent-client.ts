@@ -1,6 +1,8 @@
 import type { SDKMessage, SDKResultMessage, SDKUserMessage } from '../protocol/agent-message.ts';
+import type { Frame } from '../protocol/control-frame.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import { Conversation, type SdkDeps } from './conversation/conversation.ts';
+import { isNoteResult } from './conversation/turn-state.ts';
 import type { Options } from './options/options.ts';
 import { userMessage } from './query.ts';
 import { QueryMethods } from './query-methods.ts';
@@ -13,15 +15,21 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
   #inTurn = false;
   /** Number of results still expected, one for each message sent. */
   #owed = 0;
+  /** Number of messages that start no turn and whose empty result has not come. */
+  #notes = 0;
 
   /** Sends a message without waiting for the turn; read the messages with `messages()`. */
   async send(prompt: string | SDKUserMessage): Promise<void> {
     const message = typeof prompt === 'string' ? userMessage(prompt) : prompt;
-    const owes = message.shouldQuery === false ? 0 : 1;
+    const expected = this.conversation.expects(message);
+    const notes = expected === 'empty-result' ? 1 : 0;
+    const owes = expected === 'result' ? 1 : 0;
+    this.#notes += notes;
     this.#owed += owes;
     try {
       await this.conversation.send(message);
     } catch (cause) {
+      this.#notes = Math.max(0, this.#notes - notes);
       this.#owed = Math.max(0, this.#owed - owes);
       throw cause;
     }
@@ -37,6 +45,12 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
     }
     if (typeof prompt !== 'string' && prompt.shouldQuery === false) {
       throw new SdkError('bad-option', 'A message with shouldQuery: false does not start a turn: use send()');
+    }
+    if (typeof prompt !== 'string' && this.conversation.expects(prompt) === 'nothing') {
+      throw new SdkError(
+        'bad-option',
+        'A message with this uuid was already sent: agents answer it only once',
+      );
     }
     this.#inTurn = true;
     try {
@@ -80,6 +94,10 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
     try {
       const { done, value } = await this.conversation.messages.next();
       if (!done) {
+        if (this.#notes > 0 && isNoteResult(value as unknown as Frame)) {
+          this.#notes -= 1;
+          return this.#next();
+        }
         // Agents also send results of work that they started on their own.
         if (value.type === 'result' && this.#owed > 0) this.#owed -= 1;
         return value;

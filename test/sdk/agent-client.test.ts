@@ -131,6 +131,24 @@ test('a message that could not be sent, or starts no turn, has no pending result
   await played;
 });
 
+test('the empty result of a message that starts no turn is not the result of the next turn', async () => {
+  const { client, played } = await playClient(async (agent) => {
+    await agent.start();
+    await agent.prompt();
+    agent.result('', { num_turns: 0 });
+    agent.result(await agent.prompt());
+  });
+  await client.send({
+    type: 'user',
+    message: { role: 'user', content: 'for later' },
+    parent_tool_use_id: null,
+    shouldQuery: false,
+  });
+  expect(await client.ask('one')).toMatchObject({ result: 'one' });
+  await client.close();
+  await played;
+});
+
 test('send() and messages() are the same conversation without turns', async () => {
   const { client, played } = await playClient(echo(2));
   await client.send('one');

@@ -117,5 +117,6 @@ function missingModel(lookedFor: string): Model {
 
 function thinkingOf({ thinking, maxThinkingTokens }: ModelFlags): ModelRequest['thinking'] {
   if (thinking !== undefined) return thinking === 'adaptive' ? 'adaptive' : undefined;
-  return maxThinkingTokens ? { budgetTokens: maxThinkingTokens } : undefined;
+  const budgetTokens = Math.floor(maxThinkingTokens ?? 0);
+  return budgetTokens > 0 ? { budgetTokens } : undefined;
 }

@@ -14,7 +14,7 @@ export type AgentFlags = {
   readonly continue?: boolean;
   readonly debugFile?: string;
   readonly disallowedTools?: readonly string[];
-  readonly effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+  readonly effort?: string;
   readonly fallbackModel?: string;
   readonly forkSession?: boolean;
   readonly includeHookEvents?: boolean;
@@ -109,12 +109,12 @@ const list: FlagKind<string[]> = {
   accept: (value) => (isTexts(value) ? trimmed(value) : undefined),
 };
 
-const number: FlagKind<number> = {
+/** Negative numbers and fractions are accepted too, as by the `claude` CLI. */
+const anyNumber: FlagKind<number> = {
   takes: 'one',
-  what: 'a number of at least 0',
-  read: (value) =>
-    value.trim() !== '' && Number(value) >= 0 && Number.isFinite(+value) ? +value : undefined,
-  accept: (value) => (Number.isFinite(value) && Number(value) >= 0 ? Number(value) : undefined),
+  what: 'a number',
+  read: (value) => (value.trim() === '' || Number.isNaN(Number(value)) ? undefined : Number(value)),
+  accept: (value) => (typeof value === 'number' && !Number.isNaN(value) ? value : undefined),
 };
 
 const positive: FlagKind<number> = {
@@ -151,16 +151,20 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   betas: used(list, 'betas'),
   'max-retries': used(count(0), 'maxRetries'),
   thinking: used(oneOf('adaptive', 'disabled'), 'thinking'),
-  'max-thinking-tokens': used(count(0), 'maxThinkingTokens'),
+  'max-thinking-tokens': used(anyNumber, 'maxThinkingTokens'),
   'thinking-display': unused(
     oneOf('summarized', 'omitted'),
     'thinking is passed on as the model returns it',
     'thinkingDisplay',
   ),
-  effort: unused(oneOf('low', 'medium', 'high', 'xhigh', 'max'), 'effort is not sent to the model', 'effort'),
-  'max-turns': used(count(1), 'maxTurns'),
+  effort: unused(
+    { ...text, what: 'one of low, medium, high, xhigh, max' },
+    'effort is not sent to the model',
+    'effort',
+  ),
+  'max-turns': used(anyNumber, 'maxTurns'),
   'max-budget-usd': used(positive, 'maxBudgetUsd'),
-  'task-budget': unused(number, 'budgets are not sent to the model', 'taskBudget'),
+  'task-budget': unused(count(1), 'budgets are not sent to the model', 'taskBudget'),
   'json-schema': used(jsonObject, 'jsonSchema'),
 
   'system-prompt': used(text, 'systemPrompt'),
@@ -204,7 +208,7 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
 
   'include-partial-messages': used(on, 'includePartialMessages'),
   'include-hook-events': unused(on, 'hook events are not reported', 'includeHookEvents'),
-  'replay-user-messages': unused(on, 'user messages are not replayed', 'replayUserMessages'),
+  'replay-user-messages': used(on, 'replayUserMessages'),
 
   continue: used(on, 'continue'),
   resume: used(text, 'resume'),

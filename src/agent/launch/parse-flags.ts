@@ -53,8 +53,9 @@ function collectFlags(all: Iterable<Given>): ParsedFlags {
 function* readLaunchFlags(flags: readonly LaunchFlag[]): Generator<Given> {
   for (const flag of flags) {
     const row = Object.hasOwn(FLAGS, flag.name) ? FLAGS[flag.name] : undefined;
-    if (flag.isText && flag.value !== true && flag.value !== '' && row?.kind.takes === 'none') {
-      yield { kind: 'fault', text: `--${flag.name} takes ${row.kind.what}` };
+    // Programs also pass a text for a flag without a value; like the `claude` CLI, the agent ignores it.
+    if (flag.isText && row?.kind.takes === 'none') {
+      yield { kind: 'flag', name: `--${flag.name}`, row, values: [row.kind.read('', 'apart')] };
       continue;
     }
     if (flag.isText || !row) {
@@ -86,8 +87,8 @@ function* readArguments(argv: readonly string[]): Generator<Given> {
       continue;
     }
     const { takes, what } = row.kind;
-    // Programs pass an empty string in extraArgs for a flag without a value.
-    const endOfNone = argv[at] === '' ? at + 1 : at;
+    // Programs pass a text in extraArgs for a flag without a value.
+    const endOfNone = Math.min(endOfValues(argv, at), at + 1);
     const end =
       takes === 'none' ? endOfNone : Math.min(endOfValues(argv, at), takes === 'one' ? at + 1 : argv.length);
     const values = joined === undefined ? argv.slice(at, end) : [joined];

@@ -82,7 +82,9 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
     appendSystemPrompt: joined(flags.appendSystemPrompt, prompts.appendSystemPrompt),
     ...results.options,
     ...(mode.mode && { permissionMode: mode.mode }),
-    ...(flags.maxTurns !== undefined && { maxTurns: flags.maxTurns }),
+    replayUserMessages: flags.replayUserMessages === true,
+    // 0 means unlimited.
+    ...(flags.maxTurns && { maxTurns: flags.maxTurns }),
     ...(flags.maxBudgetUsd !== undefined && { maxBudgetUsd: flags.maxBudgetUsd }),
     ...(flags.tools && !flags.tools.includes('default') && { builtIns: flags.tools }),
   };
@@ -129,13 +131,14 @@ type ChosenMode = {
 function modeOf(flags: AgentFlags, settings: Settings): ChosenMode {
   const flag = flags.skipPermissions ? 'bypassPermissions' : flags.permissionMode;
   const mode = effectiveMode(settings, flag);
-  const isAllowed = flags.mayBypass === true || flags.skipPermissions === true;
+  // The mode of a settings file does not allow itself.
+  const isAllowed = flags.mayBypass === true || flag === 'bypassPermissions';
   const isForbidden = settings.forbidsBypass === true;
   const mayBypass = isAllowed && !isForbidden;
   if (mode !== 'bypassPermissions' || mayBypass) return { ...(mode && { mode }), mayBypass, faults: [] };
   const fault = isForbidden
     ? 'mode bypassPermissions is forbidden by "permissions.disableBypassPermissionsMode"'
-    : 'mode bypassPermissions also requires --allow-dangerously-skip-permissions';
+    : 'mode bypassPermissions in settings also requires --allow-dangerously-skip-permissions';
   return { mayBypass, faults: [fault] };
 }
 

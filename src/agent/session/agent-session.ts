@@ -19,7 +19,8 @@ import { calledTools, ToolDisclosure } from '../calls/tool-disclosure.ts';
 import { UsageTotals } from '../models/usage-totals.ts';
 import type { Transcript } from '../transcript/transcript.ts';
 import { poolSource } from '../turn/agent-tools.ts';
-import { announceCommands, failedTurnMessage, takeTurn } from '../turn/take-turn.ts';
+import { announceCommands, failedTurnMessage, takeNote, takeTurn } from '../turn/take-turn.ts';
+import { replayMessage } from '../turn/turn-report.ts';
 import { type AgentDefinition, GENERAL_PURPOSE } from './agent-definition.ts';
 import { serveRequest } from './control-requests.ts';
 import { Conversation } from './conversation.ts';
@@ -76,6 +77,8 @@ export class AgentSession implements Session {
   readonly #ended = Promise.withResolvers<void>();
   /** Why the session starts; undefined once its SessionStart hooks have run. */
   #startSource: 'startup' | 'resume' | 'clear' | undefined;
+  /** The ids of the messages that the program has sent. */
+  readonly #received = new Set<string>();
   #hasFailed = false;
   /** Identifies the user message of the current turn in its messages, if the program gave that message an id. */
   #answered: Frame = {};
@@ -258,6 +261,13 @@ export class AgentSession implements Session {
   #receive(message: Frame): void {
     const userMessage = parseUserMessage(message);
     if (!userMessage) return;
+    const { uuid } = userMessage;
+    // A program may send a message again; each is answered once.
+    if (uuid !== undefined && this.#received.has(uuid)) {
+      if (this.options.replayUserMessages) this.emit(replayMessage(userMessage));
+      return;
+    }
+    if (uuid !== undefined) this.#received.add(uuid);
     this.#turns.push(userMessage);
     this.#wake('the user', 'a message is waiting');
   }
@@ -278,13 +288,13 @@ export class AgentSession implements Session {
     this.context?.wake.nudge({ source, text });
   }
 
-  async #handle({ content, uuid: given, wantsTurn }: UserMessage, turn: AbortController): Promise<void> {
-    const uuid = given ?? randomUUID();
-    this.#promptId = uuid;
-    this.#answered = given === undefined ? {} : { user_message_uuid: given, user_message_uuids: [given] };
-    if (wantsTurn)
-      await takeTurn(this, content, uuid, turn).catch((error) => this.emit(failedTurnMessage(error, this)));
-    else if (content.length > 0) this.conversation.add(content, uuid);
+  async #handle(given: UserMessage, turn: AbortController): Promise<void> {
+    const { uuid } = given;
+    const message = { ...given, uuid: uuid ?? randomUUID() };
+    this.#promptId = message.uuid;
+    this.#answered = uuid === undefined ? {} : { user_message_uuid: uuid, user_message_uuids: [uuid] };
+    const handled = message.wantsTurn ? takeTurn(this, message, turn) : takeNote(this, message);
+    await handled.catch((error) => this.emit(failedTurnMessage(error, this)));
   }
 
   /** Once the program has closed its input, the queued turns still run; if the link fails, they are interrupted. */

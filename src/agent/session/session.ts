@@ -104,6 +104,8 @@ export type SessionOptions = {
   /** The environment of shell commands of tools and hooks; by default `connect.env`. */
   readonly shellEnv?: Readonly<Record<string, string | undefined>>;
   readonly includePartialMessages?: boolean;
+  /** Whether user messages are sent back to the program when their turn begins. */
+  readonly replayUserMessages?: boolean;
   /** The names of the built-in tools to offer; all by default. */
   readonly builtIns?: readonly string[];
   /** Command hooks, in addition to the callbacks of the program. */

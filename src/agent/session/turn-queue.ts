@@ -62,6 +62,10 @@ export class TurnQueue {
 
 export type UserMessage = {
   readonly content: readonly UserBlock[];
+  /** The message as the program sent it. */
+  readonly message: unknown;
+  /** Whether a program made the message, not a person. */
+  readonly isSynthetic: boolean;
   readonly uuid: string | undefined;
   /** Whether the message starts a turn; otherwise it is only added to the conversation. */
   readonly wantsTurn: boolean;
@@ -74,6 +78,8 @@ export function parseUserMessage(frame: Frame): UserMessage | undefined {
   const blocks: unknown[] = typeof given === 'string' ? [{ type: 'text', text: given }] : list(given);
   return {
     content: blocks.filter(isUserBlock),
+    message: frame.message,
+    isSynthetic: frame.isSynthetic === true,
     uuid: typeof frame.uuid === 'string' ? frame.uuid : undefined,
     wantsTurn: frame.shouldQuery !== false,
   };

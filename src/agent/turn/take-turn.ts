@@ -8,12 +8,13 @@ import type { Agent } from '../calls/call-context.ts';
 import { NO_USAGE } from '../loop/loop.ts';
 import { textOf } from '../models/message-collector.ts';
 import type { Session } from '../session/session.ts';
+import type { UserMessage } from '../session/turn-queue.ts';
 import { connectedServers } from './agent-tools.ts';
 import { NO_BACKGROUND, runAgent, stopHook, type TurnEnd } from './run-agent.ts';
 import { expandCommand, listCommands } from './slash-commands.ts';
 import { runSubAgent } from './sub-agent.ts';
 import { currentSystemPrompt } from './system-prompt.ts';
-import { initMessage, resultMessage, TurnReport } from './turn-report.ts';
+import { initMessage, replayMessage, resultMessage, TurnReport } from './turn-report.ts';
 
 /** How long a turn waits for servers that are connecting; servers that connect later are available in a later round. */
 const CONNECT_WAIT_MS = 5_000;
@@ -23,14 +24,10 @@ const RECONNECT_WAIT_MS = 500;
 const MAX_CONTINUATIONS = 8;
 
 /** Answers one user message, from the `system/init` message to the `result` message. */
-export async function takeTurn(
-  session: Session,
-  given: readonly UserBlock[],
-  uuid: string,
-  turn: AbortController,
-): Promise<void> {
+export async function takeTurn(session: Session, message: TurnMessage, turn: AbortController): Promise<void> {
   const startedAt = performance.now();
   const { signal } = turn;
+  const { content: given, uuid } = message;
   session.output?.startTurn();
   // Counted from the start of connecting: a server that hangs delays the first turn only.
   const waitMs = CONNECT_WAIT_MS - (startedAt - session.servers.lastConnectAt);
@@ -38,7 +35,10 @@ export async function takeTurn(
   await within(RECONNECT_WAIT_MS, session.servers.retryFailed(), signal);
   // `/clear` first ends the session, so that the init message has the new session's id.
   const isClear = hostCommand(textOf(given, '\n'))?.name === 'clear';
-  if (!isClear) sendInit(session);
+  if (!isClear) {
+    sendInit(session);
+    replay(session, message);
+  }
   const prompt = await preparePrompt(session, given, uuid, signal);
   if (isClear) sendInit(session);
   const report = new TurnReport(session);
@@ -66,6 +66,37 @@ export async function takeTurn(
       apiError,
     }),
   );
+}
+
+/** A user message with its id; one is made for messages without. */
+type TurnMessage = UserMessage & { readonly uuid: string };
+
+/** Adds a message that starts no turn to the conversation. The program gets an empty result for it. */
+export async function takeNote(session: Session, message: TurnMessage): Promise<void> {
+  sendInit(session);
+  replay(session, message);
+  if (message.content.length > 0) session.conversation.add(message.content, message.uuid);
+  await session.conversation.saved();
+  const {
+    terminal_reason: _,
+    api_error_status: __,
+    ...result
+  } = resultMessage({
+    end: { reason: 'done', turns: 0, usage: NO_USAGE },
+    denials: [],
+    text: '',
+    stopReason: null,
+    durationMs: 0,
+    modelMs: 0,
+    ...spentBy(session),
+    turns: 0,
+  });
+  session.emit(result);
+}
+
+function replay(session: Session, message: TurnMessage): void {
+  if (session.options.replayUserMessages && !message.isSynthetic)
+    session.emit(replayMessage(message, new Date()));
 }
 
 /** The result message of a turn that failed by an internal error, so that the program does not wait forever. */

@@ -10,6 +10,7 @@ import type { ModelError, ModelEvent } from '../models/model.ts';
 import { type ApiFailure, describeFailure } from '../models/model-error.ts';
 import { allServerStatus } from '../session/server-status.ts';
 import type { Session } from '../session/session.ts';
+import type { UserMessage } from '../session/turn-queue.ts';
 import type { TurnEnd } from './run-agent.ts';
 import { listCommands } from './slash-commands.ts';
 
@@ -227,6 +228,18 @@ const SYNTHETIC_END = { stop_reason: 'stop_sequence', stop_sequence: '' };
 /** The head of a message that no model wrote. */
 function syntheticReply(): ReplyHead {
   return { id: randomUUID(), model: '<synthetic>', usage: NO_USAGE };
+}
+
+/** A user message that is sent back to the program; `readAt` is the time when its turn began. */
+export function replayMessage({ message, uuid }: UserMessage, readAt?: Date): Frame {
+  return {
+    type: 'user',
+    message,
+    parent_tool_use_id: null,
+    uuid,
+    ...(readAt && { timestamp: readAt.toISOString() }),
+    isReplay: true,
+  };
 }
 
 /** `programResult` is the result for the program, if it holds more than the content for the model. */

@@ -39,6 +39,7 @@ export class Conversation {
   readonly #hooks: RegisteredHooks;
   readonly #toolUses: ToolUses;
   readonly #initializeMs: number;
+  readonly #sentIds = new Set<string>();
   #servers: SplitServers;
   #turn: TurnState = INITIAL_TURN_STATE;
   #lastResult: Frame | undefined;
@@ -109,11 +110,18 @@ export class Conversation {
     this.initialized.catch((cause) => this.fail(cause));
   }
 
+  /** What the agent will answer to a message: nothing, if a message with the same id was sent before. */
+  expects({ uuid, shouldQuery }: SDKUserMessage): 'result' | 'empty-result' | 'nothing' {
+    if (uuid !== undefined && this.#sentIds.has(uuid)) return 'nothing';
+    return shouldQuery === false ? 'empty-result' : 'result';
+  }
+
   /** Sends a user message once the agent is initialized. Resolves when the link has room for more. */
   async send(message: SDKUserMessage): Promise<void> {
     await this.initialized;
-    // A message that starts no turn has no result.
-    if (message.shouldQuery !== false) this.#step({ kind: 'sent' });
+    const expected = this.expects(message);
+    if (message.uuid !== undefined) this.#sentIds.add(message.uuid);
+    if (expected !== 'nothing') this.#step({ kind: 'sent', isNote: expected === 'empty-result' });
     await this.#channel.send(this.#options.verbatimPrompts ? { ...message, client_composed: true } : message);
   }
 

@@ -9,6 +9,8 @@ export type TurnState = {
   readonly results: number;
   /** A result came after the last message was sent. */
   readonly answered: boolean;
+  /** Messages that start no turn and whose empty result has not come. */
+  readonly notes: number;
   /** The state that the agent reported last; `undefined` if it never did, `stale` if the report is older than the last message or result. */
   readonly state: 'running' | 'idle' | 'stale' | undefined;
   /** The agent answered a request sent after the last message, so it has read all messages. */
@@ -20,12 +22,13 @@ export const INITIAL_TURN_STATE: TurnState = {
   sent: 0,
   results: 0,
   answered: false,
+  notes: 0,
   state: undefined,
   confirmed: false,
 };
 
 export type TurnEvent =
-  | { kind: 'sent' }
+  | { kind: 'sent'; isNote?: boolean }
   | { kind: 'input-ended' }
   | { kind: 'confirmed' }
   | { kind: 'received'; message: Frame };
@@ -33,6 +36,7 @@ export type TurnEvent =
 export function nextTurnState(now: TurnState, event: TurnEvent): TurnState {
   switch (event.kind) {
     case 'sent':
+      if (event.isNote) return { ...now, notes: now.notes + 1 };
       return {
         ...now,
         sent: now.sent + 1,
@@ -46,11 +50,17 @@ export function nextTurnState(now: TurnState, event: TurnEvent): TurnState {
       return { ...now, confirmed: true };
     case 'received': {
       const { type, subtype, state } = event.message;
+      if (now.notes > 0 && isNoteResult(event.message)) return { ...now, notes: now.notes - 1 };
       if (type === 'result') return { ...now, results: now.results + 1, answered: true };
       if (type !== 'system' || subtype !== 'session_state_changed') return now;
       return { ...now, state: state === 'idle' ? 'idle' : 'running' };
     }
   }
+}
+
+/** Whether this is the result of a message with `shouldQuery: false`. Not every agent sends one. */
+export function isNoteResult({ type, subtype, num_turns, result }: Frame): boolean {
+  return type === 'result' && subtype === 'success' && num_turns === 0 && result === '';
 }
 
 /**

@@ -81,12 +81,12 @@ describe('launch', () => {
 
   test('reports all invalid flags in one line and starts nothing', async () => {
     const { agent } = memoryLinks();
-    const argv = ['--nosuch', '--mcp-config=/nowhere.json', '--permission-mode=bypassPermissions'];
+    const argv = ['--nosuch', '--mcp-config=/nowhere.json', '--permission-mode=silly'];
     await expect(launch(agent, surroundings({ argv }))).rejects.toMatchObject({
       name: 'SdkError',
       code: 'bad-option',
       message: expect.stringMatching(
-        /^unknown flag --nosuch; --mcp-config \/nowhere\.json: .*no such file.*; mode bypassPermissions also requires --allow-dangerously-skip-permissions$/,
+        /^unknown flag --nosuch; --permission-mode takes one of .*; --mcp-config \/nowhere\.json: .*no such file.*$/,
       ),
     });
   });

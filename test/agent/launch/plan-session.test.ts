@@ -34,6 +34,7 @@ describe('plan session', () => {
         mayBypass: false,
         asksProgram: false,
         includePartialMessages: false,
+        replayUserMessages: false,
         reportsDecisions: false,
         marks: false,
         leadOnly: false,
@@ -158,6 +159,7 @@ describe('plan session', () => {
     test.each<[AgentFlags, boolean]>([
       [{ mayBypass: true }, true],
       [{ skipPermissions: true }, true],
+      [{ permissionMode: 'bypassPermissions' }, true],
       [{ permissionMode: 'plan' }, false],
     ])('%j: mode bypassPermissions may be used later: %s', (flags, mayBypass) => {
       expect(plan(flags).options.mayBypass).toBe(mayBypass);
@@ -178,6 +180,7 @@ describe('plan session', () => {
       ['settings', {}, mode('plan'), 'plan'],
       ['the flag before settings', { permissionMode: 'default' }, mode('plan'), 'default'],
       ['policy before the flag', { permissionMode: 'default' }, mode('plan', 'policySettings'), 'plan'],
+      ['bypass', { permissionMode: 'bypassPermissions' }, {}, 'bypassPermissions'],
       ['bypass, allowed', { permissionMode: 'bypassPermissions', mayBypass: true }, {}, 'bypassPermissions'],
       ['skipping', { skipPermissions: true }, {}, 'bypassPermissions'],
       ['nothing', {}, {}, undefined],
@@ -187,8 +190,12 @@ describe('plan session', () => {
     });
 
     test.each<[AgentFlags, Partial<PlanFiles>, RegExp]>([
-      [{ permissionMode: 'bypassPermissions' }, {}, /requires --allow-dangerously-skip-permissions/],
       [{}, mode('bypassPermissions'), /requires --allow-dangerously-skip-permissions/],
+      [
+        { permissionMode: 'bypassPermissions', mayBypass: true },
+        { settings: { ...NO_SETTINGS, forbidsBypass: true } },
+        /is forbidden by "permissions.disableBypassPermissionsMode"/,
+      ],
       [
         { skipPermissions: true },
         { settings: { ...NO_SETTINGS, forbidsBypass: true } },

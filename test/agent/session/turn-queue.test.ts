@@ -8,7 +8,13 @@ import {
 } from '../../../src/agent/session/turn-queue.ts';
 
 describe('turn queue', () => {
-  const line = (uuid: string, wantsTurn = true): UserMessage => ({ content: [], uuid, wantsTurn });
+  const line = (uuid: string, wantsTurn = true): UserMessage => ({
+    content: [],
+    message: {},
+    isSynthetic: false,
+    uuid,
+    wantsTurn,
+  });
 
   /** A queue whose turns last until they are aborted or told to end. */
   function queue() {
@@ -82,12 +88,20 @@ describe('parseUserMessage', () => {
     ['a blank text', line(' \n'), []],
     ['no message', { type: 'user', message: 'hi' }, []],
   ])('%s', (_, frame, content) => {
-    expect(parseUserMessage(frame)).toEqual({ content, uuid: undefined, wantsTurn: true });
+    expect(parseUserMessage(frame)).toEqual({
+      content,
+      message: frame.message,
+      isSynthetic: false,
+      uuid: undefined,
+      wantsTurn: true,
+    });
   });
 
   test('parses the id and whether the message starts a turn', () => {
     expect(parseUserMessage(line('hi', { uuid: 'u', shouldQuery: false }))).toEqual({
       content: [hi],
+      message: { role: 'user', content: 'hi' },
+      isSynthetic: false,
       uuid: 'u',
       wantsTurn: false,
     });

@@ -96,16 +96,45 @@ describe('session turns', () => {
     expect(await ask('interrupt')).toMatchObject({ response: { still_queued: [] } });
   });
 
-  test('a message without a turn is part of the next turn', async () => {
+  test('a message without a turn is part of the next turn, and has an empty result', async () => {
     const { send, model, result, seen } = raw([text('ok')]);
     await send(user('know this', { shouldQuery: false }));
     await send(user('what do you know?'));
-    expect(await result()).toMatchObject({ result: 'ok' });
+    expect(await result(2)).toMatchObject({ result: 'ok' });
     expect(model.requests[0]?.messages.map(({ content }) => content)).toEqual([
       [{ type: 'text', text: 'know this' }],
       [{ type: 'text', text: 'what do you know?' }],
     ]);
-    expect(seen.filter(({ type }) => type === 'result')).toHaveLength(1);
+    const [first] = seen.filter(({ type }) => type === 'result');
+    expect(first).toMatchObject({ subtype: 'success', is_error: false, result: '', num_turns: 0 });
+    expect(first).not.toHaveProperty('terminal_reason');
+  });
+
+  test('replayed messages follow the init message of their turn; a repeated one comes back at once', async () => {
+    const { send, result, seen, ask } = raw(() => text('ok'), { replayUserMessages: true });
+    await send(user('one', { uuid: 'u1' }));
+    await result(1);
+    await send(user('one', { uuid: 'u1' }));
+    await ask('mcp_status');
+    await send(user('two', { isSynthetic: true }));
+    await result(2);
+    const replayed = {
+      type: 'user',
+      isReplay: true,
+      uuid: 'u1',
+      message: { role: 'user', content: 'one' },
+      parent_tool_use_id: null,
+    };
+    const of = (kinds: readonly unknown[]) => seen.filter(({ type }) => kinds.includes(type));
+    expect(of(['system', 'user', 'result'])).toMatchObject([
+      { subtype: 'init' },
+      { ...replayed, timestamp: expect.any(String) },
+      { subtype: 'success' },
+      replayed,
+      { subtype: 'init' },
+      { subtype: 'success' },
+    ]);
+    expect(of(['user'])[1]).not.toHaveProperty('timestamp');
   });
 
   test('an interrupt cancels a permission request; the next turn works', async () => {

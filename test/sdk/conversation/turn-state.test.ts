@@ -14,6 +14,8 @@ const received = (message: Record<string, unknown>): TurnEvent => ({ kind: 'rece
 const result = received({ type: 'result', subtype: 'success' });
 const says = (state: string) => received({ type: 'system', subtype: 'session_state_changed', state });
 const [running, idle, asking] = [says('running'), says('idle'), says('requires_action')];
+const note: TurnEvent = { kind: 'sent', isNote: true };
+const empty = received({ type: 'result', subtype: 'success', num_turns: 0, result: '' });
 const other = received({ type: 'assistant' });
 
 const after = (events: readonly TurnEvent[]): TurnState => events.reduce(nextTurnState, INITIAL_TURN_STATE);
@@ -69,6 +71,10 @@ test.each<[string, TurnEvent[], 'open' | 'doubtful' | 'over']>([
     [sent, sent, sent, inputEnded, running, result, idle, confirmed, running, result, idle],
     'over',
   ],
+  ['a message that starts no turn', [note, inputEnded], 'over'],
+  ['its empty result is not the result of another message', [note, sent, inputEnded, empty], 'open'],
+  ['a message that starts no turn, and one that does', [note, sent, inputEnded, empty, result], 'over'],
+  ['an empty result without such a message is a result', [sent, inputEnded, empty], 'over'],
   [
     'a message after the confirmation',
     [sent, sent, inputEnded, running, result, idle, confirmed, sent, running, result, idle],
@@ -85,6 +91,7 @@ test('the state is immutable, and an unchanged state is the same object', () => 
     sent: 1,
     results: 1,
     answered: true,
+    notes: 0,
     state: 'idle',
     confirmed: false,
   });
