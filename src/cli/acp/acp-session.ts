@@ -25,7 +25,7 @@ import { alwaysUpdates, whatAlways } from '../chat/permission.ts';
 import type { StoredMessage } from './session-history.ts';
 import { invalidParams, promptMessage } from './session-request.ts';
 import { commandsUpdate, SessionUpdates, statusUpdate } from './session-updates.ts';
-import { type CallPlace, describeToolCall } from './tool-call.ts';
+import { type CallPlace, describeToolCall, textContent } from './tool-call.ts';
 
 /** The client of a session: where its updates and requests are sent. */
 export type SessionClient = {
@@ -57,6 +57,8 @@ export class AcpSession implements AsyncDisposable {
   #lastTurn: Promise<unknown> = Promise.resolve();
   #conversation: ChatConversation | undefined;
   #initialized: SDKControlInitializeResponse | undefined;
+  /** The tokens of the last model request and its reply. */
+  #usedTokens = 0;
   #mode: string;
   #model: string | undefined;
 
@@ -85,6 +87,9 @@ export class AcpSession implements AsyncDisposable {
     const session = new AcpSession(id, client, options);
     session.#conversation = await ChatConversation.open(open, session.#options, (message) => {
       for (const update of session.#updates.receive(message)) session.#notify(update);
+      if (message.type === 'assistant' && message.parent_tool_use_id === null) {
+        session.#usedTokens = totalTokens(message.message.usage);
+      }
       if (message.type === 'result') session.#reportResult(message);
       if (message.type === 'system' && message.subtype === 'init') session.#setMode(message.permissionMode);
     });
@@ -154,13 +159,19 @@ export class AcpSession implements AsyncDisposable {
   /** Runs a prompt after the prompts before it. Aborting the signal cancels the prompt. */
   prompt(content: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     const message = promptMessage(content);
-    const turn: Turn = { isCancelled: false };
-    const cancel = () => void this.#cancel([turn]);
+    const turn: Turn = { isCancelled: signal.aborted };
+    const cancel = () => void this.#cancel([turn]).catch(() => {});
     this.#turns.add(turn);
     signal.addEventListener('abort', cancel, { once: true });
     const response = this.#lastTurn.then(async (): Promise<PromptResponse> => {
       if (turn.isCancelled) return { stopReason: 'cancelled' };
-      return promptResponse(await this.#openConversation.turn(message), turn.isCancelled);
+      try {
+        return promptResponse(await this.#openConversation.turn(message), turn.isCancelled);
+      } catch (cause) {
+        // A session that is closed has no result.
+        if (turn.isCancelled) return { stopReason: 'cancelled' };
+        throw cause;
+      }
     });
     const done = response.finally(() => {
       this.#turns.delete(turn);
@@ -248,18 +259,13 @@ export class AcpSession implements AsyncDisposable {
   }
 
   /** The time of the last change, and the tokens of the context window in use if the agent knows its size. */
-  #reportResult({ modelUsage, usage, total_cost_usd: cost }: SDKResultMessage): void {
+  #reportResult({ modelUsage, total_cost_usd: cost }: SDKResultMessage): void {
     this.#notify({ sessionUpdate: 'session_info_update', updatedAt: new Date().toISOString() });
-    const size = Math.max(
-      0,
-      ...Object.values(modelUsage ?? {}).map(({ contextWindow }) => contextWindow || 0),
-    );
-    if (size === 0) return;
-    const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } = usage;
-    const used =
-      input_tokens + (cache_creation_input_tokens ?? 0) + (cache_read_input_tokens ?? 0) + output_tokens;
+    const windows = Object.values(modelUsage ?? {}).map(({ contextWindow }) => contextWindow || 0);
+    const size = Math.max(0, ...windows);
+    if (size === 0 || this.#usedTokens === 0) return;
     const spent = typeof cost === 'number' && cost > 0 ? { cost: { amount: cost, currency: 'USD' } } : {};
-    this.#notify({ sessionUpdate: 'usage_update', used, size, ...spent });
+    this.#notify({ sessionUpdate: 'usage_update', used: this.#usedTokens, size, ...spent });
   }
 
   /** Updates are sent in order; a client that has disconnected ends the session elsewhere. */
@@ -278,13 +284,14 @@ export class AcpSession implements AsyncDisposable {
     this.#notify(statusUpdate(toolCallId, 'pending'));
     const always = alwaysUpdates({ tool, context });
     const view = describeToolCall(tool, input, this.#place);
-    const title = context.title ?? view.title;
+    const reason = context.decisionReason;
+    const content = [...view.content, ...(reason ? [textContent(`Approval required: ${reason}`)] : [])];
     try {
       const { outcome } = await this.#client.context.request(
         methods.client.session.requestPermission,
         {
           sessionId: this.id,
-          toolCall: { toolCallId, name: tool, ...view, title, status: 'pending', rawInput: input },
+          toolCall: { toolCallId, name: tool, ...view, content, status: 'pending', rawInput: input },
           options: permissionOptions(always && whatAlways(always), context),
         },
         { cancellationSignal: signal, stopWaitingOnCancel: true },
@@ -385,8 +392,23 @@ export function promptResponse(result: SDKResultMessage, isCancelled: boolean): 
 
 function usageOf({ usage }: SDKResultMessage): Usage {
   const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
-  const cachedReadTokens = usage.cache_read_input_tokens ?? 0;
-  const cachedWriteTokens = usage.cache_creation_input_tokens ?? 0;
-  const totalTokens = inputTokens + outputTokens + cachedReadTokens + cachedWriteTokens;
-  return { totalTokens, inputTokens, outputTokens, cachedReadTokens, cachedWriteTokens };
+  return {
+    totalTokens: totalTokens(usage),
+    inputTokens,
+    outputTokens,
+    cachedReadTokens: usage.cache_read_input_tokens ?? 0,
+    cachedWriteTokens: usage.cache_creation_input_tokens ?? 0,
+  };
+}
+
+type TokenCounts = {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_input_tokens?: number | null;
+  readonly cache_creation_input_tokens?: number | null;
+};
+
+function totalTokens(usage: TokenCounts): number {
+  const cached = (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
+  return usage.input_tokens + usage.output_tokens + cached;
 }

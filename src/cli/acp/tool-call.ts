@@ -211,7 +211,8 @@ function titleText(title: string): string {
   return truncate(visibleText(title.trim().replaceAll(/\s+/g, ' ')), MAX_TITLE_LENGTH);
 }
 
-function textContent(value: string): ToolCallContent {
+/** Text in Markdown. */
+export function textContent(value: string): ToolCallContent {
   return { type: 'content', content: { type: 'text', text: value } };
 }
 

@@ -34,6 +34,7 @@ test('a prompt streams text and ends its turn', async () => {
   expect(await acp.prompt(id, 'hi')).toBe('end_turn');
   expect(chunkText(acp.updates)).toBe('Hello, world');
   expect(acp.updatesOf('agent_message_chunk')).toHaveLength(2);
+  expect(acp.updatesOf('usage_update')).toMatchObject([{ used: 15, size: expect.any(Number) }]);
 });
 
 test('the slash commands are announced after the session is created', async () => {
@@ -60,6 +61,7 @@ test('an allowed call is announced, asked about and completed', async () => {
       rawInput: { command: 'echo out' },
     },
   });
+  expect(JSON.stringify(permission?.toolCall.content)).toContain('Approval required: ');
   expect(permission?.options.map(({ kind }) => kind)).toEqual(['allow_once', 'allow_always', 'reject_once']);
   expect(acp.updatesOf('tool_call')).toMatchObject([
     { toolCallId: 'toolu_0001_1', name: 'Bash', kind: 'execute' },
@@ -123,6 +125,29 @@ test('cancelling stops a request to the model, and the session goes on', async (
   expect(await stopped).toBe('cancelled');
   expect(await acp.prompt(id, 'once more')).toBe('end_turn');
   expect(chunkText(acp.updates)).toBe('again');
+});
+
+test('a prompt that is cancelled at once is cancelled', async () => {
+  const acp = await openAcp(() => after(new Promise(() => {}), text('never')));
+  const id = await acp.newSession();
+  const stopped = acp.prompt(id, 'go');
+  await acp.agent.notify(session.cancel, { sessionId: id });
+  expect(await stopped).toBe('cancelled');
+  const aborted = new AbortController();
+  const prompt = [{ type: 'text' as const, text: 'again' }];
+  const options = { cancellationSignal: aborted.signal };
+  const response = acp.agent.request(session.prompt, { sessionId: id, prompt }, options);
+  aborted.abort();
+  expect((await response).stopReason).toBe('cancelled');
+});
+
+test('closing a session cancels its prompt', async () => {
+  const acp = await openAcp(() => after(new Promise(() => {}), text('never')));
+  const id = await acp.newSession();
+  const stopped = acp.prompt(id, 'go');
+  await acp.api.request(1);
+  await acp.agent.request(session.close, { sessionId: id });
+  expect(await stopped).toBe('cancelled');
 });
 
 test('cancelling answers a pending permission request and queued prompts', async () => {

@@ -55,17 +55,23 @@ export async function openAcp(
     answer = select('allow'),
     capabilities = {},
     args = [],
+    env: more = {},
     onElicitation = () => ({ action: 'decline' }),
   }: {
     answer?: Answer;
     capabilities?: ClientCapabilities;
     args?: string[];
+    /** Variables in addition to those of the scripted model. */
+    env?: Record<string, string>;
     onElicitation?: (request: CreateElicitationRequest) => CreateElicitationResponse;
   } = {},
 ): Promise<AcpClient> {
   const sandbox = await openAgentSandbox(script);
   const { cwd, env, api } = sandbox;
-  const child = startCli(['acp', ...args], { cwd, env: { ...env, TOOLPLANE_HOME: `${cwd}/.toolplane` } });
+  const child = startCli(['acp', ...args], {
+    cwd,
+    env: { ...env, TOOLPLANE_HOME: `${cwd}/.toolplane`, ...more },
+  });
   const closed = new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? -1)));
   const updates: SessionUpdate[] = [];
   const permissions: RequestPermissionRequest[] = [];
