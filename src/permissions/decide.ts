@@ -3,6 +3,7 @@ import type { PermissionMode } from '../protocol/permission.ts';
 import { allowingRules, matchCall, matchesCall, namesTool, type ToolCall } from './match.ts';
 import { isInWorkspace, isProtectedPath, type Workspace } from './path.ts';
 import { type Rule, ruleText } from './rule.ts';
+import type { BlockedOutside } from './rule-store.ts';
 import { editsFiles, subjectOf } from './subject.ts';
 
 /** Everything a decision depends on. */
@@ -25,6 +26,7 @@ export type Situation = {
    */
   readonly changed?: { readonly text: string; readonly remedy?: string; readonly isNew?: boolean };
   readonly workspace: Workspace;
+  readonly blocksOutside?: BlockedOutside;
 };
 
 /** The reason of a decision: the rule, mode or annotation, and a sentence for people. */
@@ -63,6 +65,8 @@ function decideAsking(situation: Situation): Decision {
 
   const denied = find('deny');
   if (denied) return byRule('deny', denied);
+  const blocked = blockedOutside(situation);
+  if (blocked) return blocked;
   const mayAsk = (rule: Rule) => !bypassing || RULES_OF_OTHERS.has(rule.source);
   const asked = find('ask', mayAsk) ?? undecidedRule(situation, mayAsk);
   if (asked) return withChange('reason' in asked ? asked : byRule('ask', asked), situation);
@@ -79,6 +83,21 @@ function decideAsking(situation: Situation): Decision {
   return bypassing
     ? { kind: 'allow', reason: { mode: 'bypassPermissions', text: 'mode bypassPermissions skips approval' } }
     : byMode(situation);
+}
+
+/** Files that the session itself keeps, such as long results, stay readable: rules of the session allow them. */
+function blockedOutside({ call, rules, workspace, blocksOutside }: Situation): Decision | undefined {
+  const subject = call.server === undefined ? subjectOf(call.name, call.input) : undefined;
+  if (!blocksOutside || subject?.kind !== 'path' || isInWorkspace(subject.value, workspace)) return undefined;
+  const setting = editsFiles(call.name)
+    ? blocksOutside.writes && 'blockWritesOutsideWorkingDirectories'
+    : blocksOutside.reads && 'blockReadsOutsideWorkingDirectories';
+  const own = rules.filter(({ source, effect }) => source === 'session' && effect === 'allow');
+  if (!setting || own.some((rule) => matchesCall(rule, call, workspace))) return undefined;
+  return {
+    kind: 'deny',
+    reason: { text: `${subject.value} is outside the workspace, and permissions.${setting} is set` },
+  };
 }
 
 /** Asks if a deny or ask rule may match a shell command, but cannot be compared with certainty. */

@@ -11,7 +11,11 @@ export type RuleSet = {
   readonly rules: readonly Rule[];
   readonly modes: Readonly<Partial<Record<RuleSource, PermissionMode>>>;
   readonly directories: readonly { readonly path: string; readonly source: RuleSource }[];
+  /** What file tools must not do outside of the workspace; no rule or mode lifts it. */
+  readonly blocksOutside?: BlockedOutside;
 };
+
+export type BlockedOutside = { readonly reads?: true; readonly writes?: true };
 
 /** Stores permission updates: in memory for a session, in files for settings. */
 export type RuleStore = {

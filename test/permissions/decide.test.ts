@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decide, type Situation } from '../../src/permissions/decide.ts';
+import type { ToolCall } from '../../src/permissions/match.ts';
 import { bash, file, mcpCall, rule, situation } from './situation.ts';
 
 const tool = mcpCall('s', 't');
@@ -44,6 +45,38 @@ describe('rules for paths and shell commands', () => {
     ['an allowed read', { rules: [rule('Read(./.env)', 'allow')] }, 'ask'],
   ])('%s', (_, changes, kind) => {
     expect(decide(situation(cat, changes)).kind).toBe(kind);
+  });
+});
+
+describe('blocked outside of the workspace', () => {
+  const both = { reads: true, writes: true } as const;
+  const allowed = [rule('Read', 'allow', 'userSettings'), rule('Edit', 'allow', 'userSettings')];
+  test.each<[string, ToolCall, Partial<Situation>, string]>([
+    ['a read', file('Read', '/etc/x'), { rules: allowed, blocksOutside: both }, 'deny'],
+    ['a read, bypassing', file('Read', '/etc/x'), { blocksOutside: both, ...bypass }, 'deny'],
+    ['a search', { name: 'Grep', input: { path: '/etc' } }, { ...bypass, blocksOutside: both }, 'deny'],
+    ['a write', file('Edit', '/etc/x'), { rules: allowed, blocksOutside: both }, 'deny'],
+    [
+      'a write, only reads are blocked',
+      file('Edit', '/etc/x'),
+      { rules: allowed, blocksOutside: { reads: true } },
+      'allow',
+    ],
+    [
+      'a read, only writes are blocked',
+      file('Read', '/etc/x'),
+      { rules: allowed, blocksOutside: { writes: true } },
+      'allow',
+    ],
+    ['a read inside', file('Read', '/extra/x'), { rules: allowed, blocksOutside: both }, 'allow'],
+    [
+      'a file of the session',
+      file('Read', '/s/x'),
+      { rules: [rule('Read(//s)', 'allow')], blocksOutside: both },
+      'allow',
+    ],
+  ])('%s', (_, call, changes, kind) => {
+    expect(decide(situation(call, changes)).kind).toBe(kind);
   });
 });
 

@@ -17,9 +17,11 @@ export function decideCall(
   { session, agent }: CallContext,
 ): { readonly decision: Decision; readonly change: ToolChange | undefined } {
   const change = pinnedChange(call, { session, agent });
+  const current = session.rules.current();
   const common = {
-    rules: [...session.rules.current().rules, ...policyRules(agent.servers())],
-    mode: modeOf(session.rules.current()),
+    rules: [...current.rules, ...policyRules(agent.servers())],
+    mode: modeOf(current),
+    ...(current.blocksOutside && { blocksOutside: current.blocksOutside }),
     bypassLaunched: session.mayBypass,
     workspace: workspaceOf(call, session),
   };

@@ -249,6 +249,7 @@ export function launchRules(
     context,
     note: location.note,
     initial: {
+      ...configured,
       rules,
       modes: { ...configured.modes, ...(mode && { cliArg: mode }) },
       directories: [...added, ...configured.directories],

@@ -71,7 +71,10 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
     ...(flags.model && { isModelRequested: true }),
     mayBypass: mode.mayBypass,
     // A program that answers permission requests sets the flag.
-    asksProgram: flags.permissionPromptTool !== undefined && flags.permissionPrompts !== 'none',
+    asksProgram:
+      flags.permissionPromptTool !== undefined &&
+      flags.permissionPrompts !== 'none' &&
+      !settings.deniesPrompts,
     ...stateReports(env),
     reportsDecisions: flags.reportDecisions === true,
     marks: flags.toolMarks === true,

@@ -54,9 +54,19 @@ export function isRestriction(name: string, value: unknown): boolean {
   return name === 'excludeTools' || (name === 'disabled' && value === true);
 }
 
-function widening({ deny: _, ask: __, disableBypassPermissionsMode: ___, ...rest }: Values) {
-  return filled(rest);
+function widening(permissions: Values) {
+  const rest = Object.entries(permissions).filter(([name]) => !RESTRICTING_PERMISSIONS.has(name));
+  return filled(Object.fromEntries(rest));
 }
+
+const RESTRICTING_PERMISSIONS: ReadonlySet<string> = new Set([
+  'deny',
+  'ask',
+  'disableBypassPermissionsMode',
+  'blockReadsOutsideWorkingDirectories',
+  'blockWritesOutsideWorkingDirectories',
+  'denyInsteadOfPrompting',
+]);
 
 function settingPart(members: unknown): unknown {
   if (!isRecord(members)) return members;

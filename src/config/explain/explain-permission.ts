@@ -40,7 +40,14 @@ export function explainPermission(
   const workspace = { ...workspaceOf(configuration), links: facts.links ?? [] };
   // Without arguments, rules for specific arguments do not decide.
   const applies = (rule: Rule) => facts.input !== undefined || rule.content === undefined;
-  const situation = { call, rules: rules.filter(applies), mode: mode.mode, workspace };
+  const { blocksOutside } = settings.permissions;
+  const situation = {
+    call,
+    rules: rules.filter(applies),
+    mode: mode.mode,
+    workspace,
+    ...(blocksOutside && { blocksOutside }),
+  };
   const decision = decisionOf(configuration, situation, facts);
   const written = writtenRules(configuration);
   const active = written.filter(
@@ -87,7 +94,7 @@ export function explainPermission(
 /** An unresolvable path is denied before rules are checked, as in a session. */
 function decisionOf(
   configuration: Configuration,
-  situation: Pick<Situation, 'call' | 'rules' | 'mode' | 'workspace'>,
+  situation: Pick<Situation, 'call' | 'rules' | 'mode' | 'workspace' | 'blocksOutside'>,
   facts: CallFacts,
 ): Decision {
   if (facts.fault !== undefined) return { kind: 'deny', reason: { text: facts.fault } };

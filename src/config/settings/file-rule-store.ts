@@ -111,7 +111,9 @@ function byDestination(updates: readonly PermissionUpdate[]) {
 function renewed(set: RuleSet, settings: RuleSet): RuleSet {
   const isOurs = (source: string) => source === 'session' || source === 'cliArg' || source === 'serverPolicy';
   const { session, cliArg } = set.modes;
+  const { blocksOutside } = settings;
   return {
+    ...(blocksOutside && { blocksOutside }),
     rules: [
       ...set.rules.filter(({ source }) => isOurs(source)),
       ...settings.rules.filter((it) => !isOurs(it.source)),

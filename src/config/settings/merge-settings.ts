@@ -23,6 +23,8 @@ export type Settings = {
   readonly rules: readonly Rule[];
   readonly defaultMode?: PermissionMode;
   readonly forbidsBypass?: boolean;
+  /** Calls that require approval are denied instead of asking the program. */
+  readonly deniesPrompts?: boolean;
   readonly directories: readonly string[];
   /** Rules, modes and directories with their sources, as the initial state of a rule store. */
   readonly permissions: RuleSet;
@@ -82,8 +84,14 @@ export function mergeSettings(
     rules,
     ...(defaultMode !== undefined && { defaultMode }),
     ...(all.some((it) => it.forbidsBypass) && { forbidsBypass: true }),
+    ...(all.some((it) => it.deniesPrompts) && { deniesPrompts: true }),
     directories: [...new Set(all.flatMap((it) => it.directories))],
-    permissions: { rules, modes: modesOf(parts), directories: parts.flatMap(placedDirectories) },
+    permissions: {
+      rules,
+      modes: modesOf(parts),
+      directories: parts.flatMap(placedDirectories),
+      ...blockedOutside(all),
+    },
     hooks: (hooksAreOff ? ours : parts).flatMap((it) => it.settings.hooks),
     env: Object.fromEntries(all.flatMap((it) => Object.entries(it.env))),
     ...(model !== undefined && { model }),
@@ -211,6 +219,12 @@ function modesOf(parts: readonly Part[]): RuleSet['modes'] {
   );
 }
 
+function blockedOutside(all: readonly FileSettings[]): Pick<RuleSet, 'blocksOutside'> {
+  const [reads, writes] = [all.some((it) => it.blocksReads), all.some((it) => it.blocksWrites)];
+  if (!reads && !writes) return {};
+  return { blocksOutside: { ...(reads && { reads }), ...(writes && { writes }) } };
+}
+
 function placedDirectories({ source: { scope }, settings }: Part): RuleSet['directories'] {
   return settings.directories.map((path) => ({ path, source: RULE_SOURCES[scope] }));
 }
@@ -225,10 +239,14 @@ function timeoutsOf(parts: readonly Part[]): Settings['timeouts'] {
 }
 
 /** The active part of settings that are not approved: restrictions, and nothing that allows, runs or sets something. */
-function restrictionsOnly({ rules, forbidsBypass, servers }: FileSettings): FileSettings {
+function restrictionsOnly({ rules, servers, ...settings }: FileSettings): FileSettings {
+  const { forbidsBypass, blocksReads, blocksWrites, deniesPrompts } = settings;
   return {
     rules: rules.filter(({ effect }) => effect !== 'allow'),
     ...(forbidsBypass && { forbidsBypass }),
+    ...(blocksReads && { blocksReads }),
+    ...(blocksWrites && { blocksWrites }),
+    ...(deniesPrompts && { deniesPrompts }),
     directories: [],
     hooks: [],
     env: {},

@@ -11,10 +11,27 @@ export type PermissionSettings = {
   readonly directories: readonly string[];
   readonly defaultMode?: PermissionMode;
   readonly forbidsBypass?: true;
+  readonly blocksReads?: true;
+  readonly blocksWrites?: true;
+  readonly deniesPrompts?: true;
 };
 
 const EFFECTS = ['allow', 'ask', 'deny'] as const;
-const MEMBERS = [...EFFECTS, 'defaultMode', 'additionalDirectories', 'disableBypassPermissionsMode'];
+const IN_PROJECT: ReadonlySet<RuleSource> = new Set(['projectSettings', 'localSettings']);
+
+/** Settings that are on or off, and what they are called here. */
+const SWITCHES = {
+  blockReadsOutsideWorkingDirectories: 'blocksReads',
+  blockWritesOutsideWorkingDirectories: 'blocksWrites',
+  denyInsteadOfPrompting: 'deniesPrompts',
+} as const;
+const MEMBERS = [
+  ...EFFECTS,
+  'defaultMode',
+  'additionalDirectories',
+  'disableBypassPermissionsMode',
+  ...Object.keys(SWITCHES),
+];
 
 /** Reads `permissions` of settings; each rule and directory is checked separately. */
 export function readPermissions(
@@ -54,11 +71,21 @@ export function readPermissions(
     (it): it is 'disable' => it === 'disable',
     'must be "disable" or left out',
   );
+  const switches = Object.entries(SWITCHES).flatMap(([member, name]) => {
+    const path = ['permissions', member];
+    const isOn = faults.check(value[member], path, (it) => typeof it === 'boolean', 'must be true or false');
+    if (isOn && name === 'deniesPrompts' && IN_PROJECT.has(source)) {
+      faults.warning(path, 'has no effect in a file of a project; set it in your own settings');
+      return [];
+    }
+    return isOn ? [[name, true] as const] : [];
+  });
   return {
     rules,
     directories: directories.map(({ text }) => text),
     ...(mode && { defaultMode: mode }),
     ...(bypass && { forbidsBypass: true }),
+    ...Object.fromEntries(switches),
   };
 }
 
@@ -70,7 +97,7 @@ function activeRuleCounts(
   value: Readonly<Record<string, unknown>>,
   source: RuleSource,
 ): Readonly<Record<string, number>> {
-  if (source !== 'projectSettings' && source !== 'localSettings') return {};
+  if (!IN_PROJECT.has(source)) return {};
   let rules = MAX_PROJECT_RULES;
   let characters = MAX_PROJECT_RULE_CHARACTERS;
   const counts = EFFECTS.toReversed().map((effect) => {

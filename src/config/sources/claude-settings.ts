@@ -33,7 +33,14 @@ const USED: ReadonlySet<string> = new Set([
 /** An administrator's settings for another program can only add restrictions. */
 const USED_IF_MANAGED: ReadonlySet<string> = new Set(['permissions', 'deniedMcpServers']);
 
-const RESTRICTIONS = ['ask', 'deny', 'disableBypassPermissionsMode'];
+const RESTRICTIONS = [
+  'ask',
+  'deny',
+  'disableBypassPermissionsMode',
+  'blockReadsOutsideWorkingDirectories',
+  'blockWritesOutsideWorkingDirectories',
+  'denyInsteadOfPrompting',
+];
 const PERMISSIONS = [...RESTRICTIONS, 'allow', 'defaultMode', 'additionalDirectories'];
 
 function permissionMembers(

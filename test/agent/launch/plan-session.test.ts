@@ -141,6 +141,11 @@ describe('plan session', () => {
     expect(options.asksProgram).toBe(true);
   });
 
+  test('settings can prevent that the program is asked', () => {
+    const settings = { ...NO_SETTINGS, deniesPrompts: true };
+    expect(plan({ permissionPromptTool: 'stdio' }, { settings }).options.asksProgram).toBe(false);
+  });
+
   test.each<[string, readonly string[], readonly string[] | undefined]>([
     ['all by default', ['default'], undefined],
     ['none', [], []],

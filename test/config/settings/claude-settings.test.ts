@@ -244,6 +244,27 @@ describe('keys', () => {
     expect((await read()).faults).toEqual([]);
   });
 
+  test('restrictions of a project count at once, except who is asked', async () => {
+    const { write, files, read } = place();
+    const permissions = {
+      blockReadsOutsideWorkingDirectories: true,
+      blockWritesOutsideWorkingDirectories: true,
+      denyInsteadOfPrompting: true,
+    };
+    write(files.project, { permissions });
+    const ofProject = await read();
+    expect(ofProject.settings.permissions.blocksOutside).toEqual({ reads: true, writes: true });
+    expect([ofProject.settings.pending, ofProject.settings.deniesPrompts]).toEqual([[], undefined]);
+    expect(ofProject.faults).toMatchObject([{ level: 'warning', key: 'permissions.denyInsteadOfPrompting' }]);
+    const facts = { isBuiltIn: true, input: { file_path: '/etc/x' } };
+    expect(explainPermission(ofProject, 'Read', facts)).toMatchObject({
+      decision: 'deny',
+      reason: '/etc/x is outside the workspace, and permissions.blockReadsOutsideWorkingDirectories is set',
+    });
+    write(files.user, { permissions });
+    expect((await read()).settings.deniesPrompts).toBe(true);
+  });
+
   test.each([
     ['manual', 'default'],
     ['acceptEdits', 'acceptEdits'],

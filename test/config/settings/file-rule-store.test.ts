@@ -313,8 +313,10 @@ test('takes over changed settings and keeps rules of the session and flags', asy
     rules: [{ tool: 'D', effect: 'ask', source: 'localSettings' }],
     modes: { localSettings: 'acceptEdits' },
     directories: [{ path: '/d', source: 'localSettings' }],
+    blocksOutside: { reads: true },
   });
   expect(store.current()).toEqual({
+    blocksOutside: { reads: true },
     rules: [
       { tool: 'A', effect: 'allow', source: 'cliArg' },
       { tool: 'Bash', content: 'ls', effect: 'allow', source: 'session' },
