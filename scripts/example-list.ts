@@ -37,6 +37,7 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'resources', needs: 'nothing' },
   { name: 'tool-search', needs: 'nothing' },
   { name: 'sessions', needs: 'nothing' },
+  { name: 'rewind-files', needs: 'nothing' },
   { name: 'shell-hooks', needs: 'nothing' },
   { name: 'command-line', needs: 'nothing' },
   { name: 'acp', needs: 'nothing' },

@@ -130,9 +130,10 @@ test('a fork of our own session is resumed with the messages up to the chosen on
   const options: Options = { env: world.env, cwd: world.cwd, tools: [] };
   const run = async (prompt: string, more: Options = {}) =>
     (await collect(query({ prompt, options: { ...options, ...more } }))).at(-1)?.session_id as string;
-  const id = await run('one');
+  const id = await run('one', { title: 'Numbers' });
   await run('two', { resume: id });
   const roots = { toolplane: join(world.cwd, '.toolplane'), claude: join(world.cwd, 'none') };
+  expect(await sessions.getSessionInfo(roots, id)).toMatchObject({ customTitle: 'Numbers' });
   const [, answer] = await sessions.getSessionMessages(roots, id);
   const upToMessageId = answer?.uuid as string;
   const { sessionId } = await sessions.forkSession(roots, id, { upToMessageId, title: 'Branch' });

@@ -2,6 +2,7 @@ import { truncate } from '../../base/text/display-text.ts';
 import type { Workspace } from '../../permissions/path.ts';
 import type { ListedTool, ToolAnnotations } from '../../protocol/mcp.ts';
 import { failedOutcome, type ToolOutcome } from '../loop/run-calls.ts';
+import type { FileCheckpoints } from './files/file-checkpoints.ts';
 import type { FileMemory } from './files/file-memory.ts';
 import type { BackgroundProcesses } from './shell/background-processes.ts';
 import type { WakeQueue } from './wake-queue.ts';
@@ -32,6 +33,8 @@ export type BuiltInContext = {
   isReadable(path: string): boolean;
   /** The files that this conversation has read. */
   readonly files: FileMemory;
+  /** Keeps files as they were before a change, if the program may rewind them. */
+  readonly checkpoints?: FileCheckpoints | undefined;
   readonly wake: WakeQueue;
   readonly background: BackgroundProcesses;
   /** Connects a server that starts on demand. */

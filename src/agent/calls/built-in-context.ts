@@ -13,11 +13,12 @@ import { findTools } from './tool-disclosure.ts';
 /** The services of the session and the agent that a built-in tool works with. */
 export function builtInContext(call: PoolCall, context: CallContext): BuiltInContext {
   const { session, agent } = context;
-  const { env, files, wake, background, agents } = session;
+  const { env, files, checkpoints, wake, background, agents } = session;
   return {
     workspace: session.workspace(),
     env,
     files,
+    checkpoints,
     wake,
     background,
     agents,

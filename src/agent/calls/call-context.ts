@@ -13,6 +13,7 @@ import type { Pool } from '../../pool/pool.ts';
 import type { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import type { BuiltIn, BuiltInContext } from '../builtins/built-in.ts';
+import type { FileCheckpoints } from '../builtins/files/file-checkpoints.ts';
 import type { FileMemory } from '../builtins/files/file-memory.ts';
 import type { BackgroundProcesses } from '../builtins/shell/background-processes.ts';
 import type { StructuredOutput } from '../builtins/structured-output.ts';
@@ -121,6 +122,8 @@ export type SessionContext = {
   /** The environment of shell commands. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly files: FileMemory;
+  /** Undefined unless the program may rewind files. */
+  readonly checkpoints?: FileCheckpoints | undefined;
   readonly wake: WakeQueue;
   readonly background: BackgroundProcesses;
   /** How results that are too long or binary are stored. */

@@ -76,6 +76,7 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
       flags.permissionPrompts !== 'none' &&
       !settings.deniesPrompts,
     ...stateReports(env),
+    fileCheckpoints: /^(?:1|true)$/.test(env.CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING ?? ''),
     reportsDecisions: flags.reportDecisions === true,
     marks: flags.toolMarks === true,
     ...(toolSearch && { toolSearch }),

@@ -26,6 +26,7 @@ import { serveRequest } from './control-requests.ts';
 import { Conversation } from './conversation.ts';
 import type { Session, SessionOptions } from './session.ts';
 import {
+  checkpointFolder,
   createConnectDeps,
   createHooks,
   createRuleStore,
@@ -235,6 +236,7 @@ export class AgentSession implements Session {
     this.#transcript = ended?.successor(this.#id);
     this.conversation.clear(this.#transcript);
     this.context.files.clear();
+    this.context.checkpoints?.restart(checkpointFolder(this.#transcript));
     this.#startSource = 'clear';
     this.usageTotals.clear();
     await ended?.[Symbol.asyncDispose]();

@@ -34,6 +34,8 @@ const REQUESTS: ReadonlyMap<string, Serve> = new Map<string, Serve>([
   ['mcp_reconnect', reconnect],
   ['mcp_call', serveCallTool],
   ['get_context_usage', readContextUsage],
+  ['read_file', async (...request) => (await import('./file-requests.ts')).readFile(...request)],
+  ['rewind_files', async (...request) => (await import('./file-requests.ts')).rewindFiles(...request)],
   ['supported_commands', (session) => ({ commands: listCommands(session) })],
   ['end_session', endSession],
 ]);
@@ -64,6 +66,8 @@ async function initialize(session: Session, body: Frame): Promise<Reply> {
   if (Array.isArray(body.systemPrompt)) session.systemPrompt = body.systemPrompt.map(String).join('\n\n');
   else if (session.systemPrompt === '') session.systemPrompt = DEFAULT_SYSTEM_PROMPT;
   if (typeof body.appendSystemPrompt === 'string') session.appendSystemPrompt = body.appendSystemPrompt;
+  if (typeof body.title === 'string' && body.title.trim() !== '')
+    session.conversation.rename(body.title.trim());
   for (const text of unsupportedOptions(body)) session.options.note?.(text);
   session.isInitialized = true;
   if (isRecord(body.jsonSchema) && !session.output) session.output = await compileOutput(body.jsonSchema);
@@ -250,7 +254,6 @@ const UNSUPPORTED: readonly string[] = [
   'skills',
   'supportedDialogKinds',
   'systemPromptSnapshot',
-  'title',
   'toolAliases',
 ];
 

@@ -29,6 +29,8 @@ export class Conversation {
   /** The usage that the model reported with its last reply, and how many messages it covers. */
   #counted: { usage: Usage; upTo: number } | undefined;
   #transcript: Transcript | undefined;
+  /** The title of a new session, which is stored with its first message. */
+  #title: string | undefined;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
@@ -43,6 +45,13 @@ export class Conversation {
   add(content: readonly UserBlock[], uuid: string): void {
     this.messages.push({ role: 'user', content });
     this.#save({ type: 'user', content, uuid });
+    if (this.#title !== undefined) this.#save({ type: 'meta', title: this.#title });
+    this.#title = undefined;
+  }
+
+  /** Names the session; an unused session is not stored for its title. */
+  rename(title: string): void {
+    this.#title = title;
   }
 
   /** Saves the messages that the loop has added. */

@@ -16,6 +16,7 @@ import { processPins } from '../../pool/pinning/pins.ts';
 import type { Usage } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
+import { FileCheckpoints } from '../builtins/files/file-checkpoints.ts';
 import { FileMemory } from '../builtins/files/file-memory.ts';
 import { BackgroundProcesses } from '../builtins/shell/background-processes.ts';
 import type { StructuredOutput } from '../builtins/structured-output.ts';
@@ -165,6 +166,9 @@ export function createSessionContext(
     journal: memoryJournal(),
     callLimits: options.callLimits ?? {},
     files: new FileMemory(),
+    checkpoints: options.fileCheckpoints
+      ? new FileCheckpoints(checkpointFolder(options.transcript))
+      : undefined,
     wake: new WakeQueue(),
     background: new BackgroundProcesses(results.store),
     results: { ...results, mayRead: () => canReadResults(rules.current().rules, directory, workspace) },
@@ -223,6 +227,11 @@ function earlierResults({ resumedFrom = [] }: Pick<SessionOptions, 'resumedFrom'
 /** The results of `…/<session>.jsonl` are in `…/<session>/tool-results`. */
 function besideTranscript(path: string): string {
   return `${path.replace(/\.jsonl$/, '')}/tool-results`;
+}
+
+/** The checkpoints of `…/<session>.jsonl` are in `…/<session>/file-history`; undefined without a transcript. */
+export function checkpointFolder(transcript: Transcript | undefined): string | undefined {
+  return transcript && `${transcript.path.replace(/\.jsonl$/, '')}/file-history`;
 }
 
 /**

@@ -128,6 +128,8 @@ export type SessionOptions = {
   readonly sessionId?: string;
   /** The file that the conversation is appended to; none by default. */
   readonly transcript?: Transcript;
+  /** Whether the program may rewind files to the state at one of its messages. */
+  readonly fileCheckpoints?: boolean;
   /** The earlier messages of a resumed conversation. */
   readonly messages?: readonly ModelMessage[];
   /** The directory for binary and long results; by default beside the transcript, else a temporary one. */

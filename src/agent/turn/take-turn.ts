@@ -141,6 +141,9 @@ async function runLead(
 ): Promise<TurnEnd> {
   const { conversation, options, output } = session;
   conversation.add(content, uuid);
+  await session.context.checkpoints
+    ?.begin(uuid, turn.signal)
+    .catch((cause) => session.context.note(`Files cannot be rewound to this message: ${messageOf(cause)}`));
   const stop = stopHook(MAX_CONTINUATIONS, (isActive, stopSignal) =>
     session.hooks.run(
       'Stop',

@@ -35,6 +35,7 @@ describe('plan session', () => {
         asksProgram: false,
         includePartialMessages: false,
         replayUserMessages: false,
+        fileCheckpoints: false,
         reportsDecisions: false,
         marks: false,
         leadOnly: false,

@@ -22,11 +22,11 @@ describe('control requests', () => {
 describe('options without effect', () => {
   test.each<[string, Record<string, unknown>, string[]]>([
     ['nothing', {}, []],
-    ['what asks for nothing', { skills: [], promptSuggestions: false, title: undefined }, []],
+    ['what asks for nothing', { skills: [], promptSuggestions: false, toolAliases: undefined }, []],
     [
       'options',
-      { title: 'T', skills: ['a'], hooks: {} },
-      ['options.skills has no effect with this agent', 'options.title has no effect with this agent'],
+      { toolAliases: { a: 'b' }, skills: ['a'], title: 'T', hooks: {} },
+      ['options.skills has no effect with this agent', 'options.toolAliases has no effect with this agent'],
     ],
     [
       'members of agents',

@@ -22,7 +22,11 @@ export const EDIT = defineBuiltIn({
   },
   optional: { replace_all: { type: 'boolean', description: 'Replace every occurrence; false by default.' } },
   pathMember: 'file_path',
-  async run({ file_path, old_string, new_string, replace_all = false }, { workspace, files }, signal) {
+  async run(
+    { file_path, old_string, new_string, replace_all = false },
+    { workspace, files, checkpoints },
+    signal,
+  ) {
     if (old_string === new_string)
       return failedOutcome('old_string and new_string are identical: change one of them');
     const path = absolutePath(file_path, workspace);
@@ -47,6 +51,7 @@ export const EDIT = defineBuiltIn({
       );
     }
     const bytes = Buffer.from(replaced.text);
+    await checkpoints?.track(path, old);
     const failed = await replaceFile(path, bytes, { mode: old.mode });
     if (failed) return failedOutcome(failed.fault);
     files.remember(path, digestOf(bytes));

@@ -4,13 +4,19 @@ import { type FileHandle, mkdir, open, readdir, realpath, rename, rm } from 'nod
 import { basename, dirname, join } from 'node:path';
 import { type DiffHunk, diffLines } from '../../../base/text/line-diff.ts';
 import { nearest } from '../../../base/text/nearest.ts';
-import type { BuiltInContext } from '../built-in.ts';
 
 /** Size limit of the file tools, which read whole files into memory. */
 export const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
 export type RealFile =
-  | { readonly kind: 'file'; readonly bytes: Buffer; readonly digest: string; readonly mode: number }
+  | {
+      readonly kind: 'file';
+      readonly bytes: Buffer;
+      readonly digest: string;
+      readonly mode: number;
+      /** The size of the file, of which only the first bytes may have been read. */
+      readonly size: number;
+    }
   | { readonly kind: 'missing' }
   | { readonly kind: 'refused'; readonly fault: string };
 
@@ -18,7 +24,11 @@ export type RealFile =
  * Reads exactly the file that permission was decided for: a path through a symbolic link is refused. A parent directory
  * that is replaced by a link and restored between the checks is not noticed; that requires write access there anyway.
  */
-export async function readReal(path: string, signal: AbortSignal): Promise<RealFile> {
+export async function readReal(
+  path: string,
+  signal: AbortSignal,
+  { maxBytes }: { readonly maxBytes?: number } = {},
+): Promise<RealFile> {
   const handle = await openUnlinked(path);
   if (handle === 'missing') return { kind: 'missing' };
   if (handle === 'link') return refused(await linkFault(path));
@@ -26,14 +36,22 @@ export async function readReal(path: string, signal: AbortSignal): Promise<RealF
   const stat = await file.stat();
   if (stat.isDirectory()) return refused(`${path} is a directory: list its files with Glob`);
   if (!stat.isFile()) return refused(`${path} is not a regular file`);
-  if (stat.size > MAX_FILE_BYTES) {
+  if (maxBytes === undefined && stat.size > MAX_FILE_BYTES) {
     return refused(
       `${path} has ${stat.size} bytes, more than the limit of ${MAX_FILE_BYTES}: use Grep or Bash instead`,
     );
   }
   if ((await realpath(path)) !== path) return refused(await linkFault(path));
-  const bytes = await file.readFile({ signal });
-  return { kind: 'file', bytes, digest: digestOf(bytes), mode: stat.mode & 0o7777 };
+  const bytes =
+    maxBytes === undefined
+      ? await file.readFile({ signal })
+      : await readStart(file, Math.min(maxBytes, stat.size));
+  return { kind: 'file', bytes, digest: digestOf(bytes), mode: stat.mode & 0o7777, size: stat.size };
+}
+
+async function readStart(file: FileHandle, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
+  return buffer.subarray(0, bytesRead);
 }
 
 /** The digest of a file's bytes for `FileMemory`. */
@@ -111,7 +129,7 @@ type FileChange = {
 /** The message for a missing file, with a suggestion from the same directory. */
 export async function missingFault(
   path: string,
-  context: Pick<BuiltInContext, 'isReadable'>,
+  context: { isReadable(path: string): boolean },
 ): Promise<string> {
   const directory = dirname(path);
   const names = await readdir(directory).catch(() => []);

@@ -20,7 +20,7 @@ export const WRITE = defineBuiltIn({
   },
   optional: {},
   pathMember: 'file_path',
-  async run({ file_path, content }, { workspace, files }, signal) {
+  async run({ file_path, content }, { workspace, files, checkpoints }, signal) {
     const path = absolutePath(file_path, workspace);
     const { readReal, describeChange, digestOf, replaceFile } = await import('./real-file.ts');
     const old = await readReal(path, signal);
@@ -28,6 +28,7 @@ export const WRITE = defineBuiltIn({
     const stale = old.kind === 'file' ? staleness(path, files.knows(path, old.digest)) : undefined;
     if (stale !== undefined) return failedOutcome(stale);
     const bytes = Buffer.from(content);
+    await checkpoints?.track(path, old);
     const failed = await replaceFile(path, bytes, old.kind === 'file' ? { mode: old.mode } : {});
     if (failed) return failedOutcome(failed.fault);
     files.remember(path, digestOf(bytes));
