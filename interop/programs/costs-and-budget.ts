@@ -41,13 +41,15 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   try {
     for await (const message of query) {
       if (message.type === 'system' && message.subtype === 'init') seen.push(message.model);
+      if (message.type === 'user' && 'isReplay' in message) seen.push(message.message.content);
       if (message.type !== 'result') continue;
       seen.push({
         subtype: message.subtype,
         reason: message.terminal_reason,
         stopped: message.stop_reason,
         errors: 'errors' in message ? message.errors : [],
-        hasFirstToken: 'ttft_ms' in message && typeof message.ttft_ms === 'number',
+        timings: ['ttft_ms', 'ttft_stream_ms', 'time_to_request_ms'].filter((name) => name in message),
+        usage: Object.keys(message.usage).toSorted(),
         cost: rounded(message.total_cost_usd),
         models: Object.entries(message.modelUsage).map(([model, it]) => ({
           model,

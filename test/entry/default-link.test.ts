@@ -63,7 +63,11 @@ test('without a model the turn fails with the list of variables', async () => {
 });
 
 test.each([
-  [{ maxBudgetUsd: 1 }, 'bad-option', '--max-budget-usd is not supported'],
+  [
+    { maxBudgetUsd: 1, model: 'rehearsal' },
+    'bad-option',
+    '--max-budget-usd cannot be checked: the prices of the model "rehearsal" are unknown',
+  ],
   [{ extraArgs: { modle: 'x' } }, 'bad-option', 'did you mean --model?'],
   [{ settings: '/nowhere/settings.json' }, 'bad-option', '--settings /nowhere/settings.json: no such file'],
   [{ cwd: '/nowhere' }, 'spawn-failed', 'working directory /nowhere is not a directory'],

@@ -1,4 +1,5 @@
 import { within } from '../../base/async/timers.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import { type CollectedMessage, MessageCollector, type ReplyHead } from '../models/message-collector.ts';
 import {
@@ -223,9 +224,21 @@ async function stream(
 
 export const NO_USAGE: Usage = Object.freeze({ input_tokens: 0, output_tokens: 0 });
 
-/** The sum of two usages; members that are not numbers are taken from the first. */
+/** The sum of two usages, also of the counts in members such as `cache_creation`; other members are taken from the first. */
 export function addUsage(a: Usage, b: Usage): Usage {
-  const sum: Usage = { ...a };
+  const sum = addCounts(a, b);
+  for (const [name, value] of Object.entries(b)) {
+    if (name === '__proto__' || !isRecord(value)) continue;
+    const before = Object.hasOwn(a, name) ? a[name] : undefined;
+    sum[name] = addCounts(isRecord(before) ? before : {}, value);
+  }
+  return sum as Usage;
+}
+
+type Counts = Readonly<Record<string, unknown>>;
+
+function addCounts(a: Counts, b: Counts): Record<string, unknown> {
+  const sum: Record<string, unknown> = { ...a };
   for (const [name, value] of Object.entries(b)) {
     if (typeof value !== 'number') continue;
     const before = Object.hasOwn(sum, name) ? sum[name] : undefined;

@@ -83,12 +83,13 @@ export class UsageTotals {
 }
 
 function modelUsage(model: string, totals: Totals, limits: ModelLimits): Frame {
-  const { input, output, cacheRead, written, written5m, written1h, webSearches, costUsd } = totals;
+  const { input, output, thinking, cacheRead, written, written5m, written1h, webSearches, costUsd } = totals;
   const figures = modelFigures(model);
   const canonical = canonicalModel(model);
   return {
     inputTokens: input,
     outputTokens: output,
+    thinkingTokens: thinking,
     cacheReadInputTokens: cacheRead,
     cacheCreationInputTokens: written,
     cacheCreationEphemeral5mInputTokens: written5m,
@@ -105,9 +106,11 @@ function modelUsage(model: string, totals: Totals, limits: ModelLimits): Frame {
 function counted(usage: Usage) {
   const created = isRecord(usage.cache_creation) ? usage.cache_creation : {};
   const tools = isRecord(usage.server_tool_use) ? usage.server_tool_use : {};
+  const details = isRecord(usage.output_tokens_details) ? usage.output_tokens_details : {};
   return {
     input: count(usage.input_tokens),
     output: count(usage.output_tokens),
+    thinking: count(details.thinking_tokens),
     cacheRead: count(usage.cache_read_input_tokens),
     written: count(usage.cache_creation_input_tokens),
     written5m: count(created.ephemeral_5m_input_tokens),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isRecord } from '../../base/json-value.ts';
 import type { Reply, ServedRequest } from '../../control/channel.ts';
 import { readCallbackHooks } from '../../hooks/session-hooks.ts';
@@ -15,6 +16,7 @@ import { StructuredOutput } from '../builtins/structured-output.ts';
 import { contextUsage } from '../loop/context-usage.ts';
 import { listCommands } from '../turn/slash-commands.ts';
 import { currentSystemPrompt, DEFAULT_SYSTEM_PROMPT } from '../turn/system-prompt.ts';
+import { replayMessage } from '../turn/turn-report.ts';
 import { parseAgents } from './agent-definition.ts';
 import { allServerStatus, type ServerStatus } from './server-status.ts';
 import type { Session } from './session.ts';
@@ -127,7 +129,13 @@ async function setMode(session: Session, { mode }: Frame): Promise<Reply> {
 
 function setModel(session: Session, { model }: Frame): undefined {
   const { modelName, resolveModelName = (name) => name } = session.options;
-  session.modelName = typeof model === 'string' && model !== 'default' ? resolveModelName(model) : modelName;
+  const isNamed = typeof model === 'string' && model !== 'default';
+  const next = isNamed ? resolveModelName(model) : modelName;
+  if (next === session.modelName) return;
+  session.modelName = next;
+  const label = isNamed && model !== next ? `${model} (${next})` : next;
+  const content = `<local-command-stdout>Set model to \`${label}\`</local-command-stdout>`;
+  session.emit(replayMessage({ message: { role: 'user', content }, uuid: randomUUID() }, new Date()));
 }
 
 function deliver(session: Session, body: Frame): undefined {

@@ -59,7 +59,7 @@ export async function takeTurn(session: Session, message: TurnMessage, turn: Abo
       stopReason: report.stopReason,
       durationMs: performance.now() - startedAt,
       modelMs: report.modelMs,
-      ...(report.firstReplyAt !== undefined && { firstReplyMs: report.firstReplyAt - startedAt }),
+      timings: timingsOf(report.first, startedAt),
       ...spentBy(session),
       turns: 'blocks' in prompt ? report.turns : 0,
       maxTurns: session.options.maxTurns,
@@ -112,6 +112,17 @@ export function failedTurnMessage(error: unknown, session: Session): Frame {
     ...spentBy(session),
     turns: 0,
   });
+}
+
+/** In whole milliseconds since the start of the turn; what did not happen is left out. */
+function timingsOf({ requestAt, replyAt, contentAt }: TurnReport['first'], startedAt: number): Frame {
+  const since = (name: string, at: number | undefined) =>
+    at === undefined ? {} : { [name]: Math.round(at - startedAt) };
+  return {
+    ...since('ttft_ms', contentAt),
+    ...since('ttft_stream_ms', replyAt),
+    ...since('time_to_request_ms', requestAt),
+  };
 }
 
 function spentBy({ usageTotals, options }: Session) {

@@ -18,8 +18,8 @@ import { listCommands } from './slash-commands.ts';
 export class TurnReport {
   text = '';
   modelMs = 0;
-  /** When the first reply of the turn began. */
-  firstReplyAt: number | undefined;
+  /** When the first request was sent, when its reply began, and when the content of the reply began. */
+  readonly first: { requestAt?: number; replyAt?: number; contentAt?: number } = {};
   /** The stop reason of the last reply. */
   stopReason: string | null = null;
   readonly denials: Denial[] = [];
@@ -81,6 +81,7 @@ export class TurnReport {
       case 'requested':
         this.#reported.set(parent, 0);
         this.#sentAt.set(parent, performance.now());
+        if (parent === null) this.first.requestAt ??= performance.now();
         if (isPartial && parent === null) {
           this.#session.emit({ type: 'system', subtype: 'status', status: 'requesting' });
         }
@@ -121,7 +122,10 @@ export class TurnReport {
   #reportStreamed(event: ModelEvent, parent: string | null, isPartial: boolean): void {
     const isStart = event.type === 'message_start';
     const now = performance.now();
-    if (isStart && parent === null) this.firstReplyAt ??= now;
+    if (parent === null) {
+      this.first.replyAt ??= now;
+      if (!isStart) this.first.contentAt ??= now;
+    }
     if (!isPartial) return;
     const waited = isStart && { ttft_ms: Math.round(now - (this.#sentAt.get(parent) ?? now)) };
     this.#session.emit({ type: 'stream_event', event, parent_tool_use_id: parent, ...waited });
@@ -231,7 +235,10 @@ function syntheticReply(): ReplyHead {
 }
 
 /** A user message that is sent back to the program; `readAt` is the time when its turn began. */
-export function replayMessage({ message, uuid }: UserMessage, readAt?: Date): Frame {
+export function replayMessage(
+  { message, uuid }: Pick<UserMessage, 'message' | 'uuid'>,
+  readAt?: Date,
+): Frame {
   return {
     type: 'user',
     message,
@@ -266,8 +273,8 @@ type TurnFacts = TurnEnd & {
   readonly durationMs: number;
   /** The time spent waiting for models. */
   readonly modelMs: number;
-  /** The time from the start of the turn to the start of the first reply. */
-  readonly firstReplyMs?: number;
+  /** The times from the start of the turn to the first request and reply. */
+  readonly timings?: Frame;
   /** The cost of the session; undefined if it is unknown. */
   readonly costUsd: number | undefined;
   readonly modelUsage: Frame;
@@ -297,7 +304,7 @@ export function resultMessage({ end, text, output, denials, ...facts }: TurnFact
     modelUsage: facts.modelUsage,
     permission_denials: denials,
   };
-  const timings = facts.firstReplyMs !== undefined && { ttft_ms: Math.round(facts.firstReplyMs) };
+  const { timings } = facts;
   switch (end.reason) {
     case 'done':
       return success(output ? JSON.stringify(output.value) : text, {
@@ -343,6 +350,8 @@ const UNREPORTED_USAGE = {
   inference_geo: '',
   iterations: [],
   speed: 'standard',
+  output_tokens_details: { thinking_tokens: 0 },
+  fallback_credit: null,
 };
 
 export function completeUsage(usage: Usage): Frame & typeof UNREPORTED_USAGE {

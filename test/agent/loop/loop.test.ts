@@ -235,6 +235,11 @@ describe('add usage', () => {
       { input_tokens: 1, output_tokens: 1, service_tier: 'b', toString: 5 },
       { input_tokens: 2, output_tokens: 2, service_tier: 'a', toString: 5 },
     ],
+    [
+      { input_tokens: 1, output_tokens: 1, cache_creation: { ephemeral_5m_input_tokens: 3 } },
+      { input_tokens: 1, output_tokens: 1, cache_creation: { ephemeral_5m_input_tokens: 4 }, more: { n: 1 } },
+      { input_tokens: 2, output_tokens: 2, cache_creation: { ephemeral_5m_input_tokens: 7 }, more: { n: 1 } },
+    ],
   ])('%j and %j', (a, b, sum) => {
     expect(addUsage(a as never, b as never)).toEqual(sum);
   });

@@ -71,6 +71,7 @@ test('totals add up per model, and a model without prices makes the total unknow
     'claude-sonnet-5': {
       inputTokens: 2000,
       outputTokens: 100,
+      thinkingTokens: 0,
       cacheReadInputTokens: 10,
       cacheCreationInputTokens: 0,
       cacheCreationEphemeral5mInputTokens: 0,

@@ -632,7 +632,9 @@ describe('session turns', () => {
       service_tier: 'standard',
       speed: 'standard',
     };
-    expect(resultOf(await collect(query))?.usage).toEqual(usage);
+    // The real CLI adds these two; the types of the API do not have them yet.
+    const more = { output_tokens_details: { thinking_tokens: 0 }, fallback_credit: null };
+    expect(resultOf(await collect(query))?.usage).toEqual({ ...usage, ...more });
   });
 
   test('a program that closed its input still gets its results', async () => {
@@ -772,7 +774,8 @@ describe('session turns', () => {
   });
 
   test('set_model applies from the next turn on; "default" resets it', async () => {
-    const { send, ask, result, model } = raw(() => text('ok'));
+    const { send, ask, result, model, seen } = raw(() => text('ok'));
+    await ask('set_model', { model: 'm' });
     await ask('set_model', { model: 'other' });
     await send(user('one'));
     await result(1);
@@ -780,5 +783,11 @@ describe('session turns', () => {
     await send(user('two'));
     await result(2);
     expect(model.requests.map((it) => it.model)).toEqual(['other', 'm']);
+    expect(seen.filter(({ type }) => type === 'user')).toMatchObject(
+      ['other', 'm'].map((name) => ({
+        message: { content: `<local-command-stdout>Set model to \`${name}\`</local-command-stdout>` },
+        isReplay: true,
+      })),
+    );
   });
 });
