@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { Options, WireCase } from '../case.ts';
 
 const SESSION = '00000000-0000-4000-8000-0000000000aa';
@@ -156,7 +157,84 @@ const ROWS: Readonly<Record<string, Options>> = {
   'stderr callback': { stderr: () => {} },
 };
 
-export const ARGV_CASES: readonly WireCase[] = Object.entries(ROWS).map(([name, options]) => ({
-  name: `argv: ${name}`,
-  options: () => options,
-}));
+/** Edges of values and wrong types, which programs without type checks pass. */
+const EDGES: readonly object[] = [
+  ...[0, '', -1, 1.5, '3', 'x', Number.NaN, Number.POSITIVE_INFINITY, true].map((maxTurns) => ({ maxTurns })),
+  ...['1', 'x', '', Number.NaN].map((maxBudgetUsd) => ({ maxBudgetUsd })),
+  ...[-1, 1.5, 'x', ''].map((maxThinkingTokens) => ({ maxThinkingTokens })),
+  ...[{ total: -1 }, {}, 'x', 5, ''].map((taskBudget) => ({ taskBudget })),
+  ...[5, false].map((model) => ({ model })),
+  ...['', 3].map((effort) => ({ effort })),
+  ...['', 5].map((permissionMode) => ({ permissionMode })),
+  { permissionPrompts: 'silly' },
+  ...[[''], [5]].map((settingSources) => ({ settingSources })),
+  ...[{}, 'x', { type: 'enabled', budgetTokens: -1 }, { type: 'enabled', budgetTokens: '' }].map(
+    (thinking) => ({
+      thinking,
+    }),
+  ),
+  ...['json', { type: 'json_schema' }, {}, 5].map((outputFormat) => ({ outputFormat })),
+  ...[[''], [5]].map((allowedTools) => ({ allowedTools })),
+  ...[[''], ['NoSuchTool']].map((tools) => ({ tools })),
+  { additionalDirectories: [''] },
+  ...[5, true].map((resume) => ({ resume })),
+  ...['yes', 0, ''].map((value) => ({ continue: value })),
+  { forkSession: 'no' },
+  { resumeDropsTurn: '' },
+  { projectConfigRoot: '' },
+  { agents: [] },
+  { mcpServers: [] },
+  { hooks: [] },
+  ...[5, {}, [], '', { type: 'silly' }, { type: 'custom' }, { type: 'preset' }].map((systemPrompt) => ({
+    systemPrompt,
+  })),
+  { hooks: { Silly: [{ hooks: [async () => ({})] }] } },
+  ...[{ verbose: true, count: 3, none: undefined, empty: '' }, []].map((extraArgs) => ({ extraArgs })),
+  ...['yes', 0].map((includePartialMessages) => ({ includePartialMessages })),
+  ...['no', 0].map((persistSession) => ({ persistSession })),
+  { strictMcpConfig: 'yes' },
+  { debugFile: 5 },
+  { debug: 'yes' },
+  { title: 5 },
+  { toolConfig: 'x' },
+  { toolAliases: { a: 5 } },
+  { promptSuggestions: 'yes' },
+  { verbatimPrompts: 1 },
+];
+
+/** Values for which the official package throws, and so does ours. */
+const REJECTED: readonly object[] = [
+  { allowedTools: 'Read' },
+  { disallowedTools: 'Read' },
+  { settingSources: 'user' },
+  { betas: 'x' },
+  { skills: 'x' },
+  { plugins: 'x' },
+  { pluginDelivery: 'x' },
+  { abortController: {} },
+  { cwd: 5 },
+  { mcpServers: { bad: null } },
+];
+
+/** Values that the official package passes on, although a guard or a restriction would be missing. */
+const UNSAFE: readonly object[] = [
+  { canUseTool: 'x' },
+  { hooks: { PreToolUse: [{}] } },
+  { allowedTools: ['Read,Bash'] },
+  { disallowedTools: ['Bash(rm'] },
+  { tools: 'Read' },
+  { sandbox: true },
+  { managedSettings: 'x' },
+  { allowDangerouslySkipPermissions: 'no' },
+  { additionalDirectories: '/tmp' },
+];
+
+const named = (prefix: string, rows: readonly object[]): [string, Options][] =>
+  rows.map((options) => [`${prefix} ${inspect(options, { breakLength: Infinity })}`, options as Options]);
+
+export const ARGV_CASES: readonly WireCase[] = [
+  ...Object.entries(ROWS),
+  ...named('edge', EDGES),
+  ...named('rejected', REJECTED),
+  ...named('unsafe', UNSAFE),
+].map(([name, options]) => ({ name: `argv: ${name}`, options: () => options }));

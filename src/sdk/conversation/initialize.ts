@@ -6,6 +6,7 @@ import type { McpSession } from '../../tool-server/session.ts';
 import { ToolServer } from '../../tool-server/tool-server.ts';
 import type { Bridge } from '../handlers/bridge.ts';
 import type { RegisteredHooks } from '../handlers/hooks.ts';
+import { outputSchema } from '../options/launch-flags.ts';
 import { type SplitServers, sdkServerSettings } from '../options/mcp-servers.ts';
 import type { Options } from '../options/options.ts';
 
@@ -19,15 +20,14 @@ export function buildInitialize(
   const settings = [...servers.sdk]
     .map(([key, entry]) => [key, sdkServerSettings(entry)] as const)
     .filter(([, value]) => Object.keys(value).length > 0);
-  const preset = typeof options.systemPrompt === 'object' && 'preset' in options.systemPrompt;
   return defined({
     subtype: 'initialize',
     hooks,
     sdkMcpServers: servers.sdk.size > 0 ? [...servers.sdk.keys()] : undefined,
     sdkMcpServerConfigs: settings.length > 0 ? Object.fromEntries(settings) : undefined,
     sdkMcpServerManifests: manifests.size > 0 ? Object.fromEntries(manifests) : undefined,
-    jsonSchema: options.outputFormat?.schema,
-    systemPrompt: preset ? undefined : promptBlocks(options.systemPrompt),
+    jsonSchema: outputSchema(options),
+    systemPrompt: promptBlocks(options.systemPrompt),
     appendSystemPrompt: presetMember(options, 'append'),
     planModeInstructions: options.planModeInstructions,
     systemPromptSnapshot: snapshot(options),
@@ -45,20 +45,29 @@ export function buildInitialize(
   });
 }
 
-/** Without a system prompt an empty one is sent; the preset selects the agent's own. */
-function promptBlocks(prompt: Options['systemPrompt']): string[] {
-  const given = typeof prompt === 'object' && 'prompt' in prompt ? prompt.prompt : prompt;
+/** Without a system prompt an empty one is sent; the preset, or a value of another kind, selects the agent's own. */
+function promptBlocks(prompt: Options['systemPrompt']): string[] | undefined {
+  if (prompt === undefined) return [''];
+  const given = isKind(prompt, 'custom') ? prompt.prompt : prompt;
   if (Array.isArray(given)) return given;
-  return [typeof given === 'string' ? given : ''];
+  return typeof given === 'string' ? [given] : undefined;
 }
 
-function presetMember(options: Options, member: 'append' | 'excludeDynamicSections'): unknown {
-  const { systemPrompt } = options;
-  return typeof systemPrompt === 'object' && 'preset' in systemPrompt ? systemPrompt[member] : undefined;
+function presetMember({ systemPrompt }: Options, member: 'append' | 'excludeDynamicSections'): unknown {
+  return isKind(systemPrompt, 'preset') ? systemPrompt[member] : undefined;
 }
 
 function snapshot({ systemPrompt }: Options): boolean | undefined {
-  return typeof systemPrompt === 'object' && 'type' in systemPrompt ? systemPrompt.snapshot : undefined;
+  return isKind(systemPrompt, 'custom') || isKind(systemPrompt, 'preset') ? systemPrompt.snapshot : undefined;
+}
+
+type PromptObject = Extract<Options['systemPrompt'], { type: string }>;
+
+function isKind<const T extends PromptObject['type']>(
+  prompt: Options['systemPrompt'],
+  type: T,
+): prompt is Extract<PromptObject, { type: T }> {
+  return typeof prompt === 'object' && 'type' in prompt && prompt.type === type;
 }
 
 function defined<T extends Frame>(frame: T): T {

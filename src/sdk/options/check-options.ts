@@ -7,7 +7,8 @@ import type { Options } from './options.ts';
 
 /**
  * Throws for the first invalid option, before anything is started. Undefined and null count as not given: the returned
- * options contain no null. With `strictOptions`, null and unknown options are errors too.
+ * options contain no null. Values that the official package passes on to the agent are passed on too. With
+ * `strictOptions`, these values, null and unknown options are errors.
  */
 export function checkOptions(given: Options): Options {
   if (!isRecord(given))
@@ -22,11 +23,12 @@ export function checkOptions(given: Options): Options {
   const checked = isStrict
     ? options
     : Object.fromEntries(Object.entries(options).filter(([name]) => isKnown(name)));
-  const invalid = optionFault(checked, CHECKS, (name) => `options.${name}`);
+  const checks = isStrict ? STRICT_CHECKS : CHECKS;
+  const invalid = optionFault(checked, checks, (name) => `options.${name}`);
   if (invalid !== undefined) throw new SdkError('bad-option', invalid);
   const fault = COMBINATIONS.find((rule) => rule.broken(options));
   if (fault) throw new SdkError('bad-option', fault.message);
-  checkHooks(options.hooks);
+  checkHooks(options.hooks, isStrict);
   return options;
 }
 
@@ -40,7 +42,15 @@ function withoutNull(options: Options): Options {
   return Object.fromEntries(entries.filter(([, value]) => value !== null));
 }
 
-const CHECKS = Object.fromEntries(Object.entries(OPTION_TABLE).map(([name, { check }]) => [name, check]));
+const STRICT_CHECKS = Object.fromEntries(
+  Object.entries(OPTION_TABLE).map(([name, { check }]) => [name, check]),
+);
+const CHECKS = Object.fromEntries(
+  Object.entries(OPTION_TABLE).map(([name, { check, tolerates }]) => {
+    const holds = (value: unknown) => check.holds(value) || tolerates?.(value) === true;
+    return [name, { what: check.what, holds }];
+  }),
+);
 
 const COMBINATIONS: readonly { broken(options: Options): unknown; message: string }[] = [
   {
@@ -72,9 +82,10 @@ function isInline(settings: Options['settings'] | null): boolean {
   }
 }
 
-function checkHooks(hooks: Options['hooks']): void {
+/** A hook that cannot run is an error, because hooks guard actions. */
+function checkHooks(hooks: Options['hooks'], isStrict: boolean): void {
   for (const [event, matchers] of Object.entries(hooks ?? {})) {
-    if (!(HOOK_EVENTS as readonly string[]).includes(event)) {
+    if (isStrict && !isHookEvent(event)) {
       throw new SdkError(
         'bad-option',
         `options.hooks.${event} is not a hook event${didYouMean(event, HOOK_EVENTS)}`,
@@ -92,6 +103,10 @@ function checkHooks(hooks: Options['hooks']): void {
   }
 }
 
+function isHookEvent(event: string): boolean {
+  return (HOOK_EVENTS as readonly string[]).includes(event);
+}
+
 /** Warnings about options that are unknown or do not have the expected effect. */
 export function optionWarnings(options: Options): { code: string; message: string }[] {
   const warnings = Object.entries(options)
@@ -100,6 +115,12 @@ export function optionWarnings(options: Options): { code: string; message: strin
       code: 'TOOLPLANE_UNKNOWN_OPTION',
       message: `options.${name} is not an option and is ignored${didYouMean(name, Object.keys(OPTION_TABLE))}`,
     }));
+  for (const event of Object.keys(options.hooks ?? {}).filter((it) => !isHookEvent(it))) {
+    warnings.push({
+      code: 'TOOLPLANE_UNKNOWN_HOOK_EVENT',
+      message: `options.hooks.${event} is not a hook event, so its hooks will not run${didYouMean(event, HOOK_EVENTS)}`,
+    });
+  }
   if (options.mcpConfig !== undefined) {
     warnings.push({
       code: 'TOOLPLANE_MCP_CONFIG_DEPRECATED',

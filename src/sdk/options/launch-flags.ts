@@ -11,10 +11,12 @@ export function launchFlags(options: Options, mcpConfig: string | undefined): La
 type Members = Record<string, unknown>;
 type Flags = readonly LaunchFlag[];
 
-/** An empty string counts as not given. */
-const set = (name: string, value: string | number | undefined): Flags =>
-  value === undefined || value === '' ? [] : [{ name, value }];
-const on = (name: string, isOn: boolean | undefined): Flags => (isOn ? [{ name, value: true }] : []);
+/** The value may have another type than declared: it is written as text. */
+const given = (name: string, value: unknown): Flags =>
+  value === undefined ? [] : [{ name, value: typeof value === 'number' ? value : String(value) }];
+/** An empty string, 0 and false count as not given. */
+const set = (name: string, value: unknown): Flags => (value ? given(name, value) : []);
+const on = (name: string, isOn: unknown): Flags => (isOn ? [{ name, value: true }] : []);
 const list = (name: string, value: readonly string[] | undefined): Flags =>
   value && value.length > 0 ? [{ name, value }] : [];
 /** A list that is also sent when it is empty. */
@@ -26,12 +28,12 @@ const FLAGS: readonly ((options: Options, mcpConfig: string | undefined) => Flag
   thinking,
   (o) => set('effort', o.effort),
   (o) => set('max-turns', o.maxTurns),
-  (o) => set('max-budget-usd', o.maxBudgetUsd),
-  (o) => set('task-budget', o.taskBudget?.total),
+  (o) => given('max-budget-usd', o.maxBudgetUsd),
+  (o) => (o.taskBudget ? given('task-budget', String(o.taskBudget.total)) : []),
   (o) => set('model', o.model),
   (o) => set('agent', o.agent),
   (o) => list('betas', o.betas),
-  (o) => json('json-schema', o.outputFormat?.schema),
+  (o) => json('json-schema', outputSchema(o)),
   (o) => (o.debugFile ? set('debug-file', o.debugFile) : on('debug', o.debug)),
   (o) => set('permission-prompt-tool', o.canUseTool ? 'stdio' : o.permissionPromptToolName),
   (o) => set('permission-prompts', o.permissionPrompts),
@@ -49,12 +51,12 @@ const FLAGS: readonly ((options: Options, mcpConfig: string | undefined) => Flag
   (o) => set('fallback-model', o.fallbackModel),
   (o) => on('include-hook-events', o.includeHookEvents),
   (o) => on('include-partial-messages', o.includePartialMessages),
-  (o) => set('project-config-root', o.projectConfigRoot),
+  (o) => given('project-config-root', o.projectConfigRoot),
   (o) => (o.additionalDirectories ?? []).map((value) => ({ name: 'add-dir', value })),
   plugins,
   (o) => on('fork-session', o.forkSession),
   (o) => set('resume-session-at', o.resumeSessionAt),
-  (o) => set('resume-drops-turn', o.resumeDropsTurn),
+  (o) => given('resume-drops-turn', o.resumeDropsTurn),
   (o) => set('session-id', o.sessionId),
   (o) => on('no-session-persistence', o.persistSession === false),
   (o) => json('managed-settings', o.managedSettings),
@@ -63,13 +65,19 @@ const FLAGS: readonly ((options: Options, mcpConfig: string | undefined) => Flag
 
 function thinking({ thinking: config, maxThinkingTokens }: Options): Flags {
   const disabled = set('thinking', 'disabled');
-  if (!config) return maxThinkingTokens === 0 ? disabled : set('max-thinking-tokens', maxThinkingTokens);
+  if (!config) return maxThinkingTokens === 0 ? disabled : given('max-thinking-tokens', maxThinkingTokens);
   if (config.type === 'disabled') return disabled;
+  if (config.type !== 'enabled' && config.type !== 'adaptive') return [];
   const budget = config.type === 'enabled' ? config.budgetTokens : undefined;
   return [
-    ...(budget === undefined ? set('thinking', 'adaptive') : set('max-thinking-tokens', budget)),
+    ...(budget === undefined ? set('thinking', 'adaptive') : given('max-thinking-tokens', budget)),
     ...set('thinking-display', config.display),
   ];
+}
+
+/** The schema of the structured output; other formats are ignored. */
+export function outputSchema({ outputFormat }: Options): Members | undefined {
+  return outputFormat?.type === 'json_schema' ? outputFormat.schema : undefined;
 }
 
 function skillRules({ skills }: Options): string[] {
@@ -87,10 +95,14 @@ function plugins({ plugins: list = [], pluginDelivery }: Options): Flags {
 
 /** Settings replace an extra argument of that name, or come last. */
 function extraArgs(options: Options): Flags {
-  const extra: Record<string, string | null> = { ...options.extraArgs };
+  const extra: Record<string, unknown> = { ...options.extraArgs };
   const settings = settingsText(options);
   if (settings !== undefined) extra.settings = settings;
-  return Object.entries(extra).map(([name, value]) => ({ name, value: value ?? true, isText: true }));
+  return Object.entries(extra).map(([name, value]) => ({
+    name,
+    value: value === null ? true : String(value),
+    isText: true,
+  }));
 }
 
 /** The value of `--settings`: a path or JSON text, with the sandbox option merged in. */
@@ -156,7 +168,7 @@ export type Environment = { [name: string]: string | undefined };
 export function buildEnvironment(options: Options, inherited: Environment): Environment {
   const env: Environment = {};
   for (const [name, value] of Object.entries(options.env ?? inherited)) {
-    if (value !== undefined) env[name] = value;
+    if (value !== undefined) env[name] = String(value);
   }
   env.CLAUDE_CODE_ENTRYPOINT ??= 'sdk-ts';
   if (!options.env?.CLAUDE_AGENT_SDK_VERSION) env.CLAUDE_AGENT_SDK_VERSION = OFFICIAL_SDK_VERSION;

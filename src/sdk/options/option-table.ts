@@ -26,9 +26,23 @@ export type OptionRow = {
   readonly check: Check;
   /** One line for the compatibility page. */
   readonly does: string;
+  /** Whether a value that fails the check is passed on all the same without `strictOptions`, as the official package does. */
+  readonly tolerates?: (value: unknown) => boolean;
 };
 
-const row = (goes: OptionRoute, check: Check, does: string): OptionRow => ({ goes, check, does });
+const row = (
+  goes: OptionRoute,
+  check: Check,
+  does: string,
+  tolerates?: OptionRow['tolerates'],
+): OptionRow => ({ goes, check, does, ...(tolerates && { tolerates }) });
+
+/** A value that is written as text. */
+const isScalar = (value: unknown): boolean =>
+  ['string', 'number', 'boolean', 'bigint'].includes(typeof value);
+/** A value that is tested, or whose known members are read. */
+const isData = (value: unknown): boolean => typeof value !== 'function' && typeof value !== 'symbol';
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 export const abortController: Check = {
   what: 'an AbortController',
   holds: (value) => isRecord(value) && value.signal instanceof AbortSignal,
@@ -54,12 +68,13 @@ export const environment: Check = {
 /** Names without the leading dashes; `null` for a flag without a value. */
 export const flagMap: Check = {
   what: 'an object that maps flag names (letters, digits, dashes) to strings or null',
-  holds: (value) =>
-    isRecord(value) &&
-    Object.entries(value).every(
-      ([name, it]) => /^[a-zA-Z][a-zA-Z0-9-]*$/.test(name) && (it === null || isString(it)),
-    ),
+  holds: (value) => isFlagMap(value, (it) => it === null || isString(it)),
 };
+
+function isFlagMap(value: unknown, holds: (value: unknown) => boolean): boolean {
+  if (!isRecord(value)) return false;
+  return Object.entries(value).every(([name, it]) => /^[a-zA-Z][a-zA-Z0-9-]*$/.test(name) && holds(it));
+}
 export const anything: Check = { what: 'anything', holds: () => true };
 
 /** Skill names become rules, so they must not contain rule syntax. */
@@ -72,59 +87,87 @@ export const skillNames: Check = {
 export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>> = {
   abortController: row('here', abortController, 'aborting it closes the query with an `AbortError`'),
   additionalDirectories: row('argv', stringList, '`--add-dir=…` each'),
-  agent: row('argv', string, '`--agent=…`'),
-  agentProgressSummaries: row('initialize', boolean, '`agentProgressSummaries`'),
-  agents: row('initialize', record, '`agents`'),
+  agent: row('argv', string, '`--agent=…`', isScalar),
+  agentProgressSummaries: row('initialize', boolean, '`agentProgressSummaries`', isData),
+  agents: row('initialize', record, '`agents`', isEmptyList),
   allowDangerouslySkipPermissions: row('argv', boolean, '`--allow-dangerously-skip-permissions`'),
-  allowedTools: row('argv', toolRules, '`--allowedTools=…`'),
+  allowedTools: row('argv', toolRules, '`--allowedTools=…`', (value) =>
+    isListOf(value, (it) => isScalar(it) && isWholeRule(String(it))),
+  ),
   betas: row('argv', names, '`--betas=…`'),
   canUseTool: row('here', callback, 'answers `can_use_tool`; `--permission-prompt-tool=stdio`'),
-  continue: row('argv', boolean, '`--continue`'),
+  continue: row('argv', boolean, '`--continue`', isData),
   cwd: row('process', string, 'the working directory of the agent'),
-  debug: row('argv', boolean, '`--debug`; also prints every control frame to stderr, secrets masked'),
-  debugFile: row('argv', string, '`--debug-file=…`, instead of `--debug`'),
-  disallowedTools: row('argv', toolRules, '`--disallowedTools=…`'),
-  effort: row('argv', oneOf('low', 'medium', 'high', 'xhigh', 'max'), '`--effort=…`'),
-  enableFileCheckpointing: row('environment', boolean, '`CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING`'),
-  env: row('process', environment, 'replaces the environment of the agent'),
-  executable: row('process', oneOf('bun', 'deno', 'node'), 'the runtime for an agent that is a script'),
+  debug: row('argv', boolean, '`--debug`; also prints every control frame to stderr, secrets masked', isData),
+  debugFile: row('argv', string, '`--debug-file=…`, instead of `--debug`', isScalar),
+  disallowedTools: row('argv', toolRules, '`--disallowedTools=…`', (value) =>
+    isListOf(value, (it) => isScalar(it) && isWholeRule(String(it))),
+  ),
+  effort: row('argv', oneOf('low', 'medium', 'high', 'xhigh', 'max'), '`--effort=…`', isScalar),
+  enableFileCheckpointing: row('environment', boolean, '`CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING`', isData),
+  env: row(
+    'process',
+    environment,
+    'replaces the environment of the agent',
+    (value) =>
+      isRecord(value) && Object.values(value).every((it) => it === undefined || it === null || isScalar(it)),
+  ),
+  executable: row(
+    'process',
+    oneOf('bun', 'deno', 'node'),
+    'the runtime for an agent that is a script',
+    isString,
+  ),
   executableArgs: row('process', stringList, 'arguments before the script'),
   extraArgs: row(
     'argv',
     flagMap,
     '`--name value`, or `--name` for null; a flag without a value also accepts an empty string',
+    (value) =>
+      isEmptyList(value) || isFlagMap(value, (it) => it === null || it === undefined || isScalar(it)),
   ),
-  fallbackModel: row('argv', string, '`--fallback-model=…`'),
-  forkSession: row('argv', boolean, '`--fork-session`'),
-  forwardSubagentText: row('initialize', boolean, '`forwardSubagentText`'),
-  hooks: row('initialize', record, '`hooks`; callbacks answer `hook_callback`'),
-  includeHookEvents: row('argv', boolean, '`--include-hook-events`'),
-  includePartialMessages: row('argv', boolean, '`--include-partial-messages`'),
+  fallbackModel: row('argv', string, '`--fallback-model=…`', isScalar),
+  forkSession: row('argv', boolean, '`--fork-session`', isData),
+  forwardSubagentText: row('initialize', boolean, '`forwardSubagentText`', isData),
+  hooks: row('initialize', record, '`hooks`; callbacks answer `hook_callback`', isEmptyList),
+  includeHookEvents: row('argv', boolean, '`--include-hook-events`', isData),
+  includePartialMessages: row('argv', boolean, '`--include-partial-messages`', isData),
   loadTimeoutMs: row('refused', anything, 'belongs to `sessionStore`'),
   managedSettings: row('argv', record, '`--managed-settings …`'),
-  maxBudgetUsd: row('argv', numberFrom(0), '`--max-budget-usd=…`'),
-  maxThinkingTokens: row('argv', countFrom(0), '`--max-thinking-tokens=…`; 0 is `--thinking=disabled`'),
-  maxTurns: row('argv', countFrom(1), '`--max-turns=…`'),
-  mcpServers: row('argv', record, 'in-process servers in `initialize`, the others in `--mcp-config …`'),
-  model: row('argv', string, '`--model=…`'),
+  maxBudgetUsd: row('argv', numberFrom(0), '`--max-budget-usd=…`', isScalar),
+  maxThinkingTokens: row(
+    'argv',
+    countFrom(0),
+    '`--max-thinking-tokens=…`; 0 is `--thinking=disabled`',
+    isScalar,
+  ),
+  maxTurns: row('argv', countFrom(1), '`--max-turns=…`', isScalar),
+  mcpServers: row(
+    'argv',
+    record,
+    'in-process servers in `initialize`, the others in `--mcp-config …`',
+    isEmptyList,
+  ),
+  model: row('argv', string, '`--model=…`', isScalar),
   onElicitation: row('here', callback, 'answers `elicitation`; without it, elicitations are declined'),
   onUserDialog: row('here', callback, 'answers `request_user_dialog`'),
-  outputFormat: row('argv', kindOf('json_schema'), '`--json-schema=…` and `jsonSchema`'),
+  outputFormat: row('argv', kindOf('json_schema'), '`--json-schema=…` and `jsonSchema`', isData),
   pathToClaudeCodeExecutable: row(
     'process',
     string,
     'the agent to start; without it, Toolplane’s agent runs in this process',
   ),
-  perTaskStopAffordance: row('initialize', boolean, '`perTaskStopAffordance`'),
-  permissionMode: row('argv', oneOf(...PERMISSION_MODES), '`--permission-mode=…`'),
+  perTaskStopAffordance: row('initialize', boolean, '`perTaskStopAffordance`', isData),
+  permissionMode: row('argv', oneOf(...PERMISSION_MODES), '`--permission-mode=…`', isScalar),
   permissionPromptToolName: row(
     'argv',
     string,
     '`--permission-prompt-tool=…`; Toolplane’s agent supports only "stdio"',
+    isScalar,
   ),
-  permissionPrompts: row('argv', oneOf('host', 'none'), '`--permission-prompts=…`'),
-  persistSession: row('argv', boolean, 'false is `--no-session-persistence`'),
-  planModeInstructions: row('initialize', string, '`planModeInstructions`'),
+  permissionPrompts: row('argv', oneOf('host', 'none'), '`--permission-prompts=…`', isScalar),
+  persistSession: row('argv', boolean, 'false is `--no-session-persistence`', isData),
+  planModeInstructions: row('initialize', string, '`planModeInstructions`', isScalar),
   pluginDelivery: row(
     'argv',
     oneOf('argv', 'initialize'),
@@ -135,20 +178,22 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
     { what: 'a list of { type: "local", path }', holds: isPluginList },
     '`--plugin-dir=…` each',
   ),
-  projectConfigRoot: row('argv', string, '`--project-config-root=…`'),
-  promptSuggestions: row('initialize', boolean, '`promptSuggestions`'),
-  resume: row('argv', string, '`--resume=…`'),
-  resumeDropsTurn: row('argv', string, '`--resume-drops-turn=…`'),
-  resumeSessionAt: row('argv', string, '`--resume-session-at=…`'),
+  projectConfigRoot: row('argv', string, '`--project-config-root=…`', isScalar),
+  promptSuggestions: row('initialize', boolean, '`promptSuggestions`', isData),
+  resume: row('argv', string, '`--resume=…`', isScalar),
+  resumeDropsTurn: row('argv', string, '`--resume-drops-turn=…`', isScalar),
+  resumeSessionAt: row('argv', string, '`--resume-session-at=…`', isScalar),
   sandbox: row('argv', record, 'merged into `--settings …`'),
-  sessionId: row('argv', string, '`--session-id=…`'),
+  sessionId: row('argv', string, '`--session-id=…`', isScalar),
   sessionStore: row(
     'refused',
     anything,
     'to copy sessions, read the transcript files: under `TOOLPLANE_HOME` with Toolplane’s agent, under `CLAUDE_CONFIG_DIR` with the `claude` CLI',
   ),
   sessionStoreFlush: row('refused', anything, 'belongs to `sessionStore`'),
-  settingSources: row('argv', listOf(['user', 'project', 'local']), '`--setting-sources=…`'),
+  settingSources: row('argv', listOf(['user', 'project', 'local']), '`--setting-sources=…`', (value) =>
+    isListOf(value, isScalar),
+  ),
   settings: row('argv', either(string, record), '`--settings …`'),
   skills: row(
     'initialize',
@@ -157,24 +202,26 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
   ),
   spawnClaudeCodeProcess: row('process', callback, 'starts the agent instead of a local spawn'),
   stderr: row('here', callback, 'receives the stderr output of the agent'),
-  strictMcpConfig: row('argv', boolean, '`--strict-mcp-config`'),
+  strictMcpConfig: row('argv', boolean, '`--strict-mcp-config`', isData),
   supportedDialogKinds: row('initialize', stringList, '`supportedDialogKinds`; needs `onUserDialog`'),
   systemPrompt: row(
     'initialize',
     either(string, stringList, kindOf('custom', 'preset')),
     '`systemPrompt` or `appendSystemPrompt`',
+    isData,
   ),
-  taskBudget: row('argv', { what: '{ total: number }', holds: isBudget }, '`--task-budget=…`'),
+  taskBudget: row('argv', { what: '{ total: number }', holds: isBudget }, '`--task-budget=…`', isData),
   thinking: row(
     'argv',
     kindOf('adaptive', 'enabled', 'disabled'),
     '`--thinking=…` or `--max-thinking-tokens=…`',
+    isData,
   ),
-  title: row('initialize', string, '`title`'),
-  toolAliases: row('initialize', stringMap, '`toolAliases`'),
-  toolConfig: row('environment', record, '`CLAUDE_CODE_QUESTION_PREVIEW_FORMAT`'),
+  title: row('initialize', string, '`title`', isScalar),
+  toolAliases: row('initialize', stringMap, '`toolAliases`', isData),
+  toolConfig: row('environment', record, '`CLAUDE_CODE_QUESTION_PREVIEW_FORMAT`', isData),
   tools: row('argv', either(names, kindOf('preset')), '`--tools=…`'),
-  verbatimPrompts: row('here', boolean, '`client_composed` on every message'),
+  verbatimPrompts: row('here', boolean, '`client_composed` on every message', isData),
 };
 
 /** The options that only Toolplane has. */

@@ -807,7 +807,7 @@ describe('conversation', () => {
 
   test('options are validated before anything is started', async () => {
     const { query } = createQuery(fakeDeps());
-    expect(() => query({ prompt: 'x', options: { maxTurns: -1 } })).toThrow('options.maxTurns');
+    expect(() => query({ prompt: 'x', options: { maxTurns: {} as number } })).toThrow('options.maxTurns');
     expect(() => query({ prompt: 'x', options: { mcpServers: { x: {} as never } } })).toThrow(
       'mcpServers["x"]',
     );

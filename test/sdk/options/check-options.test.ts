@@ -35,9 +35,10 @@ describe('check options', () => {
   });
 
   test.each<[unknown, string]>([
-    [{ maxTurns: 0 }, 'options.maxTurns must be a whole number, 1 or more; it is 0'],
-    [{ maxTurns: '3' }, 'options.maxTurns must be a whole number, 1 or more; it is "3"'],
-    [{ maxBudgetUsd: 5n }, 'options.maxBudgetUsd must be a number, 0 or more; it is 5'],
+    [{ maxTurns: 0, strictOptions: true }, 'options.maxTurns must be a whole number, 1 or more; it is 0'],
+    [{ maxTurns: '3', strictOptions: true }, 'options.maxTurns must be a whole number, 1 or more; it is "3"'],
+    [{ maxTurns: {} }, 'options.maxTurns must be a whole number, 1 or more; it is an object {  }'],
+    [{ maxBudgetUsd: 5n, strictOptions: true }, 'options.maxBudgetUsd must be a number, 0 or more; it is 5'],
     [{ model: () => {} }, 'options.model must be a string; it is a function'],
     [{ mcpConfig: { a: {} } }, 'options.mcpConfig must be a string; it is an object { a: object }'], // R15
     [{ model: null, strictOptions: true }, 'options.model must be a string; it is null'],
@@ -47,10 +48,13 @@ describe('check options', () => {
       { plugins: [{ type: 'remote', path: '/x' }] },
       'options.plugins must be a list of { type: "local", path }; it is a list of object',
     ],
-    [{ taskBudget: {} }, 'options.taskBudget must be { total: number }; it is an object {  }'],
     [
-      { env: { ANTHROPIC_API_KEY: 'sk-ant-supersecretvalue', PORT: 3 } },
-      'options.env must be an object whose values are strings or undefined; it is an object { ANTHROPIC_API_KEY: string, PORT: number }',
+      { taskBudget: {}, strictOptions: true },
+      'options.taskBudget must be { total: number }; it is an object {  }',
+    ],
+    [
+      { env: { ANTHROPIC_API_KEY: 'sk-ant-supersecretvalue', PORTS: {} } },
+      'options.env must be an object whose values are strings or undefined; it is an object { ANTHROPIC_API_KEY: string, PORTS: object }',
     ],
   ])('%o: the message names the accepted and the given value', (options, message) => {
     expect(refusal(options)).toEqual({ code: 'bad-option', message });
@@ -66,7 +70,21 @@ describe('check options', () => {
   });
 
   test('an invalid value beside an unknown option is an error', () => {
-    expect(refusal({ noSuchOption: 1, maxTurns: 'x' }).message).toMatch(/^options\.maxTurns must be/);
+    expect(refusal({ noSuchOption: 1, maxTurns: {} }).message).toMatch(/^options\.maxTurns must be/);
+  });
+
+  test.each<[string, unknown]>([
+    ['a guard that is not a function', { canUseTool: 'x' }],
+    ['hooks that are not functions', { hooks: { PreToolUse: [{ hooks: ['x'] }] } }],
+    ['rules that could add other rules', { allowedTools: ['Read,Bash'] }],
+    ['a deny rule that cannot be read', { disallowedTools: ['Bash(rm'] }],
+    ['tools as text, which would select all tools', { tools: 'Read' }],
+    ['a sandbox that is not an object', { sandbox: true }],
+    ['managed settings that are not an object', { managedSettings: 'x' }],
+    ['a switch for permissions that is not a boolean', { allowDangerouslySkipPermissions: 'no' }],
+    ['directories as text', { additionalDirectories: '/tmp' }],
+  ])('%s: rejected, although the official package accepts it', (_, options) => {
+    expect(refusal(options).code).toBe('bad-option');
   });
 
   test.each<[string, Options, string]>([
@@ -103,14 +121,20 @@ describe('check options', () => {
   });
 
   test.each<[unknown, string]>([
-    [{ PreToolUs: [] }, 'options.hooks.PreToolUs is not a hook event; did you mean "PreToolUse"?'],
-    [{ Whatever: [] }, 'options.hooks.Whatever is not a hook event'],
     [{ Stop: {} }, 'options.hooks.Stop must be a list'],
     [{ Stop: [{ hooks: [] }, {}] }, 'options.hooks.Stop[1].hooks must be a list of functions'],
     [{ Stop: [null] }, 'options.hooks.Stop[0].hooks must be a list of functions'],
     [{ Stop: [{ hooks: ['x'] }] }, 'options.hooks.Stop[0].hooks must be a list of functions'],
   ])('invalid hooks %o are rejected with their position', (hooks, message) => {
     expect(refusal({ hooks })).toEqual({ code: 'bad-option', message });
+  });
+
+  test.each<[object, string]>([
+    [{ PreToolUs: [] }, 'options.hooks.PreToolUs is not a hook event; did you mean "PreToolUse"?'],
+    [{ Whatever: [] }, 'options.hooks.Whatever is not a hook event'],
+  ])('with strictOptions, hooks %o of an unknown event are rejected', (hooks, message) => {
+    expect(refusal({ hooks, strictOptions: true })).toEqual({ code: 'bad-option', message });
+    expect(() => checkOptions({ hooks } as Options)).not.toThrow();
   });
 
   test('every event can have hooks', () => {
@@ -180,6 +204,17 @@ describe('warnings', () => {
           message: 'options.mcpServer is not an option and is ignored; did you mean "mcpServers"?',
         },
         { code: 'TOOLPLANE_UNKNOWN_OPTION', message: 'options.toString is not an option and is ignored' },
+      ],
+    ],
+    [
+      'unknown hook events',
+      { hooks: { PreToolUs: [] } } as Options,
+      [
+        {
+          code: 'TOOLPLANE_UNKNOWN_HOOK_EVENT',
+          message:
+            'options.hooks.PreToolUs is not a hook event, so its hooks will not run; did you mean "PreToolUse"?',
+        },
       ],
     ],
     ['another mode', { canUseTool, permissionMode: 'plan' }, []],
