@@ -1,7 +1,7 @@
 /** What is compared: assignability to and from the official type, and whether ours has all its members. */
 export type TypeComparison = 'toOfficial' | 'fromOfficial' | 'complete';
 
-const TEXTS = 'throws when used; its type does not repeat the literal texts of the official type';
+const TEXTS = 'is an empty list; its type does not repeat the literal texts of the official type';
 const SERVERS = 'accepts more: Toolplane servers, WebSocket servers, servers without a type';
 
 /**

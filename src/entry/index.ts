@@ -218,7 +218,14 @@ export type {
   SDKSettingsParseError,
 } from '../sdk/control-responses.ts';
 export { moduleServer } from '../sdk/module-server.ts';
-export { type DeniedModelsMatch, SYSTEM_PROMPT_DYNAMIC_BOUNDARY } from '../sdk/official-exports.ts';
+export {
+  type DeniedModelsMatch,
+  ORG_POLICY_LIMIT_PREFIXES,
+  SYSTEM_PROMPT_DYNAMIC_BOUNDARY,
+  USAGE_LIMIT_ERROR_PREFIXES,
+  USAGE_TRANSITION_PREFIXES,
+  USAGE_WARNING_PREFIXES,
+} from '../sdk/official-exports.ts';
 export type {
   AgentDefinition,
   AgentMcpServerSpec,
@@ -338,10 +345,6 @@ export const BUILTIN_TOOL_NAMES = refused('BUILTIN_TOOL_NAMES');
 export const InMemorySessionStore = refused('InMemorySessionStore');
 export type InMemorySessionStore = MemoryStore;
 export const LEGACY_TOOL_NAME_ALIASES = refused('LEGACY_TOOL_NAME_ALIASES');
-export const ORG_POLICY_LIMIT_PREFIXES = refused('ORG_POLICY_LIMIT_PREFIXES');
-export const USAGE_LIMIT_ERROR_PREFIXES = refused('USAGE_LIMIT_ERROR_PREFIXES');
-export const USAGE_TRANSITION_PREFIXES = refused('USAGE_TRANSITION_PREFIXES');
-export const USAGE_WARNING_PREFIXES = refused('USAGE_WARNING_PREFIXES');
 export const filterEscalatingDefaultMode = refused('filterEscalatingDefaultMode');
 export const foldSessionSummary = refused('foldSessionSummary');
 export const importSessionToStore = refused('importSessionToStore');

@@ -31,10 +31,6 @@ type RefusedExports = {
   BUILTIN_TOOL_NAMES: readonly string[];
   InMemorySessionStore: new () => InMemorySessionStore;
   LEGACY_TOOL_NAME_ALIASES: Readonly<Record<string, string>>;
-  ORG_POLICY_LIMIT_PREFIXES: readonly string[];
-  USAGE_LIMIT_ERROR_PREFIXES: readonly string[];
-  USAGE_TRANSITION_PREFIXES: readonly string[];
-  USAGE_WARNING_PREFIXES: readonly string[];
   filterEscalatingDefaultMode(resolved: ResolvedSettings): Settings;
   foldSessionSummary(
     previous: SessionSummaryEntry | undefined,
@@ -60,7 +56,11 @@ export const OFFICIAL_EXPORTS = {
   AbortError: 'offered',
   EXIT_REASONS: 'offered',
   HOOK_EVENTS: 'offered',
+  ORG_POLICY_LIMIT_PREFIXES: 'offered',
   SYSTEM_PROMPT_DYNAMIC_BOUNDARY: 'offered',
+  USAGE_LIMIT_ERROR_PREFIXES: 'offered',
+  USAGE_TRANSITION_PREFIXES: 'offered',
+  USAGE_WARNING_PREFIXES: 'offered',
   archiveSession: 'offered',
   createSdkMcpServer: 'offered',
   deleteSession: 'offered',
@@ -79,14 +79,6 @@ export const OFFICIAL_EXPORTS = {
   BUILTIN_TOOL_NAMES: 'read `tools` of the `system/init` message',
   InMemorySessionStore: 'belongs to `sessionStore`',
   LEGACY_TOOL_NAME_ALIASES: 'use the names in the `system/init` message',
-  ORG_POLICY_LIMIT_PREFIXES:
-    'read `terminal_reason` and `errors` of the result message instead of matching error text',
-  USAGE_LIMIT_ERROR_PREFIXES:
-    'read `terminal_reason` and `errors` of the result message instead of matching error text',
-  USAGE_TRANSITION_PREFIXES:
-    'with the `claude` CLI, read `rate_limit_event` messages instead of matching message text',
-  USAGE_WARNING_PREFIXES:
-    'with the `claude` CLI, read `rate_limit_event` messages instead of matching message text',
   filterEscalatingDefaultMode: 'no alternative',
   foldSessionSummary: 'belongs to `sessionStore`',
   importSessionToStore: 'belongs to `sessionStore`',
@@ -99,3 +91,12 @@ export const OFFICIAL_EXPORTS = {
  * not.
  */
 export const SYSTEM_PROMPT_DYNAMIC_BOUNDARY = '__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__';
+
+/** The beginnings of messages about limits of an organization: none, since Toolplane's agent sends no such messages. */
+export const ORG_POLICY_LIMIT_PREFIXES: readonly string[] = [];
+/** The beginnings of messages about a usage limit that was reached: none. Read `terminal_reason` and `errors` of the result. */
+export const USAGE_LIMIT_ERROR_PREFIXES: readonly string[] = [];
+/** The beginnings of messages about usage that is now paid in another way: none. Read `rate_limit_event` messages. */
+export const USAGE_TRANSITION_PREFIXES: readonly string[] = [];
+/** The beginnings of messages about a usage limit that is near: none. Read `rate_limit_event` messages. */
+export const USAGE_WARNING_PREFIXES: readonly string[] = [];

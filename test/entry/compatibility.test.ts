@@ -291,6 +291,11 @@ const OFFERED: Record<string, () => unknown> = {
       definition,
     );
   },
+  // The lists of the official package contain texts of the CLI; ours are empty.
+  ORG_POLICY_LIMIT_PREFIXES: () => expect(ours.ORG_POLICY_LIMIT_PREFIXES).toEqual([]),
+  USAGE_LIMIT_ERROR_PREFIXES: () => expect(ours.USAGE_LIMIT_ERROR_PREFIXES).toEqual([]),
+  USAGE_TRANSITION_PREFIXES: () => expect(ours.USAGE_TRANSITION_PREFIXES).toEqual([]),
+  USAGE_WARNING_PREFIXES: () => expect(ours.USAGE_WARNING_PREFIXES).toEqual([]),
 };
 
 test.each(exported.filter(([, how]) => how === 'offered').map(([name]) => name))(
