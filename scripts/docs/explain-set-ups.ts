@@ -148,6 +148,16 @@ export const SET_UPS: readonly ExplainSetUp[] = [
     args: ['permission', 'mcp__github__delete_repository'],
   },
   {
+    title: 'A rule of the `claude` CLI denies a command',
+    story: 'My settings allow the command, but the agent refuses to run it.',
+    files: {
+      '.claude/settings.json':
+        '{\n  "permissions": { "deny": ["Bash(git push *)"], "allow": ["Bash(git *)"] }\n}\n',
+      [USER]: '{\n  "permissions": { "allow": ["Bash(git push *)"] }\n}\n',
+    },
+    args: ['permission', 'Bash(git push origin)'],
+  },
+  {
     title: 'Settings change a time limit',
     story: 'Calls end after five seconds, although the entry says a minute.',
     files: {

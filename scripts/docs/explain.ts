@@ -1,7 +1,12 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type ExplainRequest, explainRequest } from '../../src/cli/commands/explain/answer.ts';
+import {
+  BUILT_IN_NAMES,
+  type ExplainRequest,
+  explainRequest,
+  readCall,
+} from '../../src/cli/commands/explain/answer.ts';
 import { createLookup } from '../../src/cli/mcp/session.ts';
 import { render } from '../../src/cli/terminal/render.ts';
 import { approveSettings, decideServers } from '../../src/config/approval/approval-store.ts';
@@ -110,7 +115,10 @@ function write(files: Readonly<Record<string, string>>, place: ExplainPlace): vo
 /** The output of the command, without starting a process. */
 async function answerOf({ args }: ExplainSetUp, world: ConfigContext): Promise<string> {
   const [about, name] = args as [ExplainRequest['about'], string];
-  const request: ExplainRequest = { about, name, wanted: {}, connects: false, format: 'text' };
+  const call = about === 'permission' ? readCall(name, BUILT_IN_NAMES) : { name };
+  if ('fault' in call) throw new Error(call.fault);
+  const written = 'input' in call && call.input !== undefined && { isWritten: true as const };
+  const request: ExplainRequest = { about, ...call, ...written, wanted: {}, connects: false, format: 'text' };
   const configuration = await readConfiguration(world);
   const lookup = createLookup(configuration);
   const { pieces } = explainRequest(configuration, request, { observe: () => ({ lookup }) });

@@ -7,8 +7,8 @@ import { runCli } from '../../support/run-cli.ts';
 
 const page = readFileSync(`${ROOT}docs/explain.md`, 'utf8');
 
-test('the page has eleven set-ups', () => {
-  expect(SET_UPS).toHaveLength(11);
+test('the page has twelve set-ups', () => {
+  expect(SET_UPS).toHaveLength(12);
 });
 
 test.each(SET_UPS)('$title: the command prints what the page shows', async (setUp) => {
