@@ -30,6 +30,7 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
       'mcp-server-v1',
       'mcp-server-v2',
       'schema-defaults',
+      'server-instance',
       'server-key-and-odd-names',
       'tool-called',
     ],

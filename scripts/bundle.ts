@@ -12,8 +12,10 @@ const ENTRIES = ['src/entry/{index,host,testing}.ts', 'src/cli/main.ts', 'src/**
 /** Bundles the entries into `directory`; returns the names of the packages whose code is included. */
 export async function bundle(directory: string, entries: readonly string[] = ENTRIES): Promise<string[]> {
   const groups = entries === ENTRIES ? chunkGroups() : [];
-  const chunks = await bundleModules(directory, globSync(entries, { cwd: ROOT }), groups);
-  return [...new Set(chunks.flatMap(({ moduleIds }) => moduleIds.flatMap(packageOf)))].sort();
+  const included = new Set<string>();
+  const chunks = await bundleModules(directory, globSync(entries, { cwd: ROOT }), groups, included);
+  for (const { moduleIds } of chunks) for (const id of moduleIds) included.add(id);
+  return [...new Set([...included].flatMap(packageOf))].sort();
 }
 
 /** One file per entry; shared code and lazily imported parts go to `chunks/`. */
@@ -21,6 +23,7 @@ async function bundleModules(
   directory: string,
   entries: readonly string[],
   groups: CodeSplittingGroup[],
+  included: Set<string>,
 ): Promise<OutputChunk[]> {
   await using build = await rolldown({
     cwd: ROOT,
@@ -32,7 +35,7 @@ async function bundleModules(
     // Required modules are compiled at their first use, not when the package is imported.
     optimization: { pifeForModuleWrappers: false },
     treeshake: { moduleSideEffects: [{ test: /\/require-node\.ts$/, sideEffects: true }] },
-    plugins: [dependencies(), dataFiles(), moduleUrls(), minifyPackages()],
+    plugins: [dependencies(), mcpCore(included), dataFiles(), moduleUrls(), minifyPackages()],
   });
   const { output } = await build.write({
     dir: directory,
@@ -77,6 +80,40 @@ const ZOD_3 = 'zod/v3';
 const ZOD_3_KINDS = '\0zod-3-kinds.js';
 
 const INSTALLED = Object.keys(JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')).dependencies);
+
+const MCP_CORE = /\/src\/tool-server\/instance\/mcp-core\.ts$/;
+
+/**
+ * Bundles the parts of the official MCP SDK beforehand, with only the used parts of zod and without the default JSON Schema
+ * validator, which is not used: the module is read at every start, although it is evaluated later.
+ */
+function mcpCore(included: Set<string>): Plugin {
+  const withoutValidator: Plugin = {
+    name: 'without-validator',
+    load: {
+      filter: { id: /\/validation\/ajv-provider\.js$/ },
+      handler: () => 'export class AjvJsonSchemaValidator {}',
+    },
+  };
+  return {
+    name: 'mcp-core',
+    load: {
+      filter: { id: MCP_CORE },
+      async handler(id) {
+        const transform = { target: 'es2023' };
+        await using build = await rolldown({
+          input: id,
+          platform: 'node',
+          transform,
+          plugins: [withoutValidator],
+        });
+        const { output } = await build.generate({ format: 'esm', minify: MINIFY, comments: COMMENTS });
+        for (const module of output[0].moduleIds) included.add(module);
+        return { code: output[0].code, moduleType: 'js' };
+      },
+    },
+  };
+}
 
 /** Turns the reading of a data file into a lazy import of its text, so that the package needs no file beside its code. */
 function dataFiles(): Plugin {
@@ -127,13 +164,15 @@ function minifyPackages(): Plugin {
         if (chunk.type === 'asset' || chunk.moduleIds.some(isOwnModule)) continue;
         const { code } = await minify(chunk.fileName, chunk.code, {
           module: format === 'es',
-          mangle: { keepNames: { class: true, function: false } },
+          ...MINIFY,
         });
         chunk.code = code;
       }
     },
   };
 }
+
+const MINIFY = { mangle: { keepNames: { class: true, function: false } } };
 
 /** Placeholder for the root of the bundle until the chunk of a module is known. */
 const DIST = 'toolplane-dist:';
@@ -143,7 +182,7 @@ function outputPath(source: string): string {
 }
 
 function isOwnModule(moduleId: string): boolean {
-  return !moduleId.startsWith('\0') && packageOf(moduleId).length === 0;
+  return !moduleId.startsWith('\0') && !MCP_CORE.test(moduleId) && packageOf(moduleId).length === 0;
 }
 
 /** The package of a bundled module, named as in its path below `node_modules`. */

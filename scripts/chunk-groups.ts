@@ -31,6 +31,7 @@ export function chunkGroups(): CodeSplittingGroup[] {
       test: /\/node_modules\/(?:zod|zod-to-json-schema|@opentelemetry)\/|zod-3-kinds/,
       priority: 2,
     },
+    { name: 'mcp-core', test: /\/src\/tool-server\/instance\/mcp-core\.ts$/, priority: 2 },
     {
       debugName: 'start',
       name(id, context) {

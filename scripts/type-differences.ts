@@ -18,10 +18,6 @@ export const TYPE_DIFFERENCES: Readonly<Record<string, Partial<Record<TypeCompar
     toOfficial:
       'throws when used; the official class has private members, so no other class can be assigned to it',
   },
-  McpSdkServerConfigWithInstance: {
-    toOfficial: 'accepts more: Toolplane servers and functions that create one server per query',
-    complete: 'an instance needs only connect() and close()',
-  },
   McpServerConfig: { toOfficial: SERVERS, complete: SERVERS },
   ORG_POLICY_LIMIT_PREFIXES: { toOfficial: TEXTS },
   Options: {
@@ -32,8 +28,7 @@ export const TYPE_DIFFERENCES: Readonly<Record<string, Partial<Record<TypeCompar
   USAGE_TRANSITION_PREFIXES: { toOfficial: TEXTS },
   USAGE_WARNING_PREFIXES: { toOfficial: TEXTS },
   createSdkMcpServer: {
-    toOfficial: 'returns a Toolplane server, whose instance is not an McpServer',
-    fromOfficial: 'the server also has methods to add and call tools',
+    fromOfficial: 'returns more: the server also has methods to add and call tools',
   },
   tool: {
     toOfficial: 'infers optional arguments as optional members; calls compile with both packages',

@@ -306,8 +306,8 @@ export type { PromptDefinition, ResourceDefinition } from '../tool-server/method
 export {
   attach,
   createSdkMcpServer,
+  type McpSdkServerConfigWithInstance,
   type SdkServer,
-  type SdkServerEntry as McpSdkServerConfigWithInstance,
   type SdkServerOptions,
   toolServer,
 } from '../tool-server/sdk-server.ts';

@@ -5,10 +5,22 @@ import { SdkError } from '../protocol/sdk-error.ts';
 import type { ToolPolicy } from '../protocol/server-entry.ts';
 import type { Assigns, ToolContext } from './context.ts';
 import { type ForeignServer, isForeignServer, openForeignSession } from './foreign-server.ts';
+import type { InstanceMcpServer } from './instance/mcp-server-type.ts';
 import type { McpSession, SessionPort } from './session.ts';
 import type { ArgsOf, PlainJsonSchema, RawShape, StandardSchema } from './standard-schema.ts';
 import { type AnyTool, type ToolExtras, tool } from './tool.ts';
-import { type CallOptions, type SdkServerOptions, ToolServer } from './tool-server.ts';
+import { type CallOptions, ownerOf, type SdkServerOptions, ToolServer } from './tool-server.ts';
+
+/** An in-process server with its `McpServer` object, as `createSdkMcpServer()` returns it. */
+export type McpSdkServerConfigWithInstance = {
+  type: 'sdk';
+  name: string;
+  instance: InstanceMcpServer;
+  /** Time limit of one call in milliseconds, enforced by the agent. */
+  timeout?: number;
+  /** Per-tool permission policy, enforced by the agent. */
+  tools?: ToolPolicy[];
+};
 
 /** An in-process server as an entry of `mcpServers`. */
 export type SdkServerEntry = {
@@ -18,7 +30,7 @@ export type SdkServerEntry = {
    * A Toolplane server, an `McpServer` of the official MCP SDK (v1 or v2), or a function that creates one per
    * query.
    */
-  instance: ToolServer | ForeignServer | (() => ForeignServer);
+  instance: InstanceMcpServer | ForeignServer | (() => ForeignServer);
   /** Time limit of one call in milliseconds, enforced by the agent. */
   timeout?: number;
   /** Per-tool permission policy, enforced by the agent. */
@@ -33,18 +45,23 @@ export type { SdkServerOptions } from './tool-server.ts';
 export class SdkServer {
   readonly type = 'sdk';
   readonly name: string;
-  readonly instance: ToolServer;
+  /**
+   * The server as an `McpServer` object of the official MCP SDK, created at the first use. Tools that are registered on it
+   * are served too.
+   */
+  declare readonly instance: InstanceMcpServer;
   declare readonly timeout?: number;
 
   constructor(options: SdkServerOptions) {
-    this.instance = new ToolServer(options);
-    this.name = this.instance.name;
+    const server = new ToolServer(options);
+    this.name = server.name;
+    defineServer(this, server);
     if (options.timeout !== undefined) this.timeout = options.timeout;
   }
 
   /** In declaration order. */
   get tools(): readonly AnyTool[] {
-    return this.instance.tools;
+    return ownServer(this).tools;
   }
 
   /** Defines and adds a tool; open conversations are notified. Returns the server for chaining. */
@@ -74,22 +91,49 @@ export class SdkServer {
   }
 
   add(...tools: AnyTool[]): void {
-    this.instance.add(...tools);
+    ownServer(this).add(...tools);
   }
 
   remove(name: string): void {
-    this.instance.remove(name);
+    ownServer(this).remove(name);
   }
 
   /** Runs a tool like a call of an agent, for unit tests. */
   call(name: string, args?: unknown, options?: CallOptions): Promise<CallToolResult> {
-    return this.instance.call(name, args, options);
+    return ownServer(this).call(name, args, options);
   }
 }
 
+/** The tool server of an entry, so that it is found without creating the `McpServer` object. */
+const TOOL_SERVER: unique symbol = Symbol('tool server');
+
+/** Adds the members of an entry that lead to its server. */
+function defineServer(entry: object, server: ToolServer): void {
+  Object.defineProperties(entry, {
+    [TOOL_SERVER]: { value: server },
+    instance: { get: () => server.instance, enumerable: true, configurable: true },
+  });
+}
+
+function ownServer(entry: SdkServer): ToolServer {
+  return (entry as unknown as { [TOOL_SERVER]: ToolServer })[TOOL_SERVER];
+}
+
+/** The tool server of an entry or of its instance; undefined for servers of other packages. */
+export function toolServerOf(entry: unknown): ToolServer | undefined {
+  if (typeof entry !== 'object' || entry === null) return undefined;
+  if (TOOL_SERVER in entry) return entry[TOOL_SERVER] as ToolServer;
+  const { instance } = entry as { instance?: unknown };
+  if (instance instanceof ToolServer) return instance;
+  if (typeof instance !== 'object' || instance === null) return undefined;
+  // The instance may itself be the result of createSdkMcpServer().
+  return ownerOf(instance) ?? (TOOL_SERVER in instance ? toolServerOf(instance) : undefined);
+}
+
 /** Creates an MCP server in this process. The agent addresses it by its key in `mcpServers`. */
-export function createSdkMcpServer(options: SdkServerOptions): SdkServer {
-  return new SdkServer(options);
+export function createSdkMcpServer(options: SdkServerOptions): SdkServer & McpSdkServerConfigWithInstance {
+  // The official type has an optional policy under the name of the list of tools; an own member counts as the policy.
+  return new SdkServer(options) as SdkServer & McpSdkServerConfigWithInstance;
 }
 
 /** Creates an in-process server by chaining: `toolServer('calc').tool(…).tool(…)`. */
@@ -102,13 +146,14 @@ export function toolServer(name: string, options: Omit<SdkServerOptions, 'name'>
  * state.
  */
 export function attach(server: SdkServer | SdkServerEntry, options: { assigns: object }): SdkServerEntry {
-  if (!isRecord(server) || server.type !== 'sdk' || !server.instance) {
+  const own = toolServerOf(server);
+  if (!isRecord(server) || server.type !== 'sdk' || !(own ?? server.instance)) {
     throw new SdkError(
       'bad-server',
       `attach() requires a server returned by createSdkMcpServer(), but received ${describeValue(server)}`,
     );
   }
-  const { type, name, instance, timeout } = server;
+  const { type, name, timeout } = server;
   if (typeof options?.assigns !== 'object' || options.assigns === null) {
     throw new SdkError(
       'bad-server',
@@ -116,21 +161,23 @@ export function attach(server: SdkServer | SdkServerEntry, options: { assigns: o
     );
   }
   const policy = server instanceof SdkServer ? undefined : server.tools;
-  return {
+  const entry = {
     type,
     name,
-    instance,
     ...(timeout !== undefined && { timeout }),
     ...(policy && { tools: policy }),
     assigns: options.assigns,
   };
+  if (!own) return { ...entry, instance: server.instance };
+  defineServer(entry, own);
+  return entry as SdkServerEntry;
 }
 
-/** Opens a session on the instance of an entry. */
-export function openSession(instance: SdkServerEntry['instance'], port: SessionPort): McpSession {
-  if (instance instanceof ToolServer) return instance.open(port);
-  // The instance may itself be the result of createSdkMcpServer().
-  if (instance instanceof SdkServer) return instance.instance.open(port);
+/** Opens a session on the server of an entry. */
+export function openSession(entry: Pick<SdkServerEntry, 'instance'>, port: SessionPort): McpSession {
+  const own = toolServerOf(entry);
+  if (own) return own.open(port);
+  const { instance } = entry;
   if (isForeignServer(instance)) return openForeignSession(instance, port);
   if (typeof instance === 'function') return openOwnSession(instance, port);
   throw new SdkError(
@@ -143,7 +190,7 @@ export function openSession(instance: SdkServerEntry['instance'], port: SessionP
 /** A server created by a factory for one session is closed with it. */
 function openOwnSession(make: () => ForeignServer, port: SessionPort): McpSession {
   const server = make();
-  const session = openSession(server, port);
+  const session = openSession({ instance: server }, port);
   return {
     receive: (message) => session.receive(message),
     close: () => {

@@ -13,7 +13,7 @@ import {
   rpcFailure,
   rpcResult,
 } from '../protocol/json-rpc.ts';
-import { type CallToolResult, LOG_LEVELS, type LogLevel } from '../protocol/mcp.ts';
+import { type CallToolResult, LOG_LEVELS, type LogLevel, MCP_VERSIONS } from '../protocol/mcp.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
 import { CallContext, type CallObserver, type CallPort, type ObservedCall } from './context.ts';
 import { METHODS, type Offering } from './methods.ts';
@@ -39,6 +39,8 @@ export class ToolSession implements McpSession {
   readonly #notifications: NotificationLimiter;
   readonly #running = new InFlight<RpcId, Running>();
   #logLevel: LogLevel = 'info';
+  /** The part of this session that the `McpServer` object of the server handles. */
+  #shared: McpSession | undefined;
   #closed = false;
 
   constructor(server: Offering, port: SessionPort, onClose: () => void) {
@@ -73,14 +75,35 @@ export class ToolSession implements McpSession {
         break;
       case 'notification':
         if (read.method === 'notifications/cancelled') this.#cancel(read.params);
-        answer(undefined);
+        this.#share(message, answer);
         break;
       case 'response':
-        answer(undefined);
+        this.#share(message, answer);
         break;
       case 'malformed':
         answer(read.id === undefined ? undefined : rpcFailure(read.id, INVALID_REQUEST, read.reason));
     }
+  }
+
+  /** From now on, another session handles everything but the calls of tools that the server finds. */
+  share(open: (port: SessionPort) => McpSession): void {
+    this.#shared = open(this.#port);
+  }
+
+  /** Makes the handshake for a session that was shared after its own handshake. */
+  initializeShared(): void {
+    const params = {
+      protocolVersion: MCP_VERSIONS[0],
+      capabilities: {},
+      clientInfo: { name: 'toolplane', version: '1.0.0' },
+    };
+    void this.#shared?.receive({ jsonrpc: '2.0', id: 'initialize', method: 'initialize', params });
+    void this.#shared?.receive({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  }
+
+  #share(message: unknown, answer: Answer): void {
+    if (this.#shared) void this.#shared.receive(message).then(answer);
+    else answer(undefined);
   }
 
   notify(method: string, params?: Record<string, unknown>): void {
@@ -99,6 +122,7 @@ export class ToolSession implements McpSession {
       running.answer(rpcFailure(id, INTERNAL, reason.message));
     }
     this.#running.clear();
+    this.#shared?.close();
     this.#onClose();
   }
 
@@ -112,6 +136,8 @@ export class ToolSession implements McpSession {
       this.#call(id, params, answer);
     } else if (method === 'logging/setLevel' && this.#server.options.logging) {
       answer(this.#setLevel(id, params));
+    } else if (this.#shared) {
+      this.#share({ jsonrpc: '2.0', id, method, params }, answer);
     } else {
       this.#respond(id, method, params, answer);
     }
@@ -141,7 +167,8 @@ export class ToolSession implements McpSession {
     const { name, arguments: args = {} } = params;
     const tool = typeof name === 'string' ? this.#server.find(name) : undefined;
     if (!tool) {
-      answer(this.#unknownTool(id, name));
+      if (this.#shared) this.#share({ jsonrpc: '2.0', id, method: 'tools/call', params }, answer);
+      else answer(this.#unknownTool(id, name));
       return;
     }
     const ctx = this.#context(id, params);

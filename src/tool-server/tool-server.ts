@@ -12,6 +12,9 @@ import { type CallToolResult, type ListedTool, MCP_VERSIONS } from '../protocol/
 import { SdkError } from '../protocol/sdk-error.ts';
 import { normalizeName } from '../protocol/tool-name.ts';
 import { CallContext, type CallPort } from './context.ts';
+import { openForeignSession } from './foreign-server.ts';
+import { createMcpServerInstance, type McpServerInstance } from './instance/mcp-server-instance.ts';
+import type { InstanceMcpServer } from './instance/mcp-server-type.ts';
 import type { PromptDefinition, ResourceDefinition } from './methods.ts';
 import { serveTransport, type Transport } from './serve.ts';
 import { type SessionPort, ToolSession } from './session.ts';
@@ -37,6 +40,7 @@ export class ToolServer {
   readonly #sessions = new Set<ToolSession>();
   readonly #transports = new Map<ToolSession, Transport>();
   #listed: { tools: ListedTool[] } | undefined;
+  #instance: McpServerInstance | undefined;
   readonly #stale = new Set<ToolSession>();
 
   constructor(options: ToolServerOptions) {
@@ -54,8 +58,28 @@ export class ToolServer {
     return [...this.#tools.values()].map((tool) => tool.definition);
   }
 
+  /** A tool whose calls need not pass through the `McpServer` object. */
   find(name: string): CompiledTool | undefined {
-    return this.#tools.get(name);
+    const tool = this.#tools.get(name);
+    return this.#instance?.isDirect(name) === false ? undefined : tool;
+  }
+
+  /** The `McpServer` object of this server. Its class is loaded and the object created at the first use. */
+  get instance(): InstanceMcpServer {
+    if (this.#instance) return this.#instance;
+    const instance = createMcpServerInstance(this, this.#tools.values());
+    this.#instance = instance;
+    owners.set(instance, this);
+    for (const session of this.#sessions) {
+      session.share((port) => openForeignSession(instance.shared, port));
+      session.initializeShared();
+    }
+    return instance;
+  }
+
+  /** Whether only this object serves the tools: no program has used the `McpServer` object. */
+  get isAlone(): boolean {
+    return this.#instance === undefined;
   }
 
   /** Adds tools and notifies open sessions. An invalid tool adds none of them. */
@@ -70,13 +94,15 @@ export class ToolServer {
       for (const name of added) this.#tools.delete(name);
       throw fault;
     }
-    if (added.length > 0) this.#changed();
+    for (const name of added) this.#instance?.adopt(this.#tools.get(name) as CompiledTool);
+    if (added.length > 0) this.toolsChanged();
   }
 
   /** Removes a tool and notifies open sessions; running calls continue. */
   remove(name: string): void {
     if (!this.#tools.delete(name)) throw this.#unknown(name);
-    this.#changed();
+    this.#instance?.discard(name);
+    this.toolsChanged();
   }
 
   /** Runs a tool like a session, with validated arguments and a wrapped result, for unit tests. */
@@ -103,6 +129,8 @@ export class ToolServer {
       this.#transports.delete(session);
     });
     this.#sessions.add(session);
+    const instance = this.#instance;
+    if (instance) session.share((it) => openForeignSession(instance.shared, it));
     return session;
   }
 
@@ -151,13 +179,9 @@ export class ToolServer {
     const tool = compileTool(definition, { alwaysLoad: this.options.alwaysLoad === true });
     const { name } = definition;
     const wireName = normalizeName(name);
+    if (this.#instance?.hasTool(name)) throw this.#duplicate(name);
     for (const known of this.#tools.keys()) {
-      if (known === name) {
-        throw new SdkError(
-          'duplicate-tool',
-          `server "${this.name}" has two tools named "${name}": rename one`,
-        );
-      }
+      if (known === name) throw this.#duplicate(name);
       if (normalizeName(known) === wireName) {
         throw new SdkError(
           'duplicate-tool',
@@ -170,7 +194,7 @@ export class ToolServer {
   }
 
   /** Changes in the same tick are announced once, to the sessions open at that time; later sessions list the new tools anyway. */
-  #changed(): void {
+  toolsChanged(): void {
     this.#listed = undefined;
     if (this.#stale.size === 0) queueMicrotask(() => this.#announce());
     for (const session of this.#sessions) this.#stale.add(session);
@@ -182,10 +206,21 @@ export class ToolServer {
     for (const session of stale) session.notify('notifications/tools/list_changed');
   }
 
+  #duplicate(name: string): SdkError {
+    return new SdkError('duplicate-tool', `server "${this.name}" has two tools named "${name}": rename one`);
+  }
+
   #unknown(name: string): SdkError {
     const known = [...this.#tools.keys()].map((tool) => `"${tool}"`).join(', ') || 'none';
     return new SdkError('unknown-tool', `server "${this.name}" has no tool "${name}"; it has ${known}`);
   }
+}
+
+const owners = new WeakMap<object, ToolServer>();
+
+/** The tool server of an `McpServer` object that was made for it. */
+export function ownerOf(instance: object): ToolServer | undefined {
+  return owners.get(instance);
 }
 
 export type ToolServerOptions = {

@@ -57,15 +57,34 @@ test(`an installation takes at most ${MAX_INSTALLED_MB} MB on disk`, async () =>
 
 test('every package whose code is in the bundle has its licence in the package', async () => {
   const licenses = await readFile(join(project, 'node_modules/toolplane/dist/THIRD-PARTY-LICENSES'), 'utf8');
-  for (const name of ['openai', '@anthropic-ai/sdk', 'commander', 'ajv', 're2js', 'smol-toml', 'unbash'])
+  for (const name of [
+    'openai',
+    '@anthropic-ai/sdk',
+    'commander',
+    'ajv',
+    're2js',
+    'smol-toml',
+    'unbash',
+    '@modelcontextprotocol/sdk',
+  ])
     expect(licenses).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(.+\\)$`, 'm'));
 });
 
-test('declarations import types of dependencies alone, and none is packed that no export needs', () => {
+test('declarations import types of dependencies and optional peers alone, and none is packed that no export needs', () => {
   const dist = join(project, 'node_modules/toolplane/dist');
   const { files, packages } = reachableDeclarations(dist);
-  expect(Object.keys(manifest.dependencies)).toEqual(expect.arrayContaining([...packages]));
+  const usable = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+  expect(usable).toEqual(expect.arrayContaining([...packages]));
   expect(globSync('**/*.d.ts', { cwd: dist }).sort()).toEqual([...files].sort());
+});
+
+test('the instance of a server is an McpServer, although the MCP SDK is not installed', async () => {
+  const program = `import { createSdkMcpServer, tool } from 'toolplane';
+    const server = createSdkMcpServer({ name: 'calc', tools: [tool('add', 'Adds', {}, () => 'x')] });
+    server.instance.registerTool('more', { description: 'More' }, async () => ({ content: [] }));
+    console.log(server.instance.constructor.name, server.instance.isConnected());`;
+  expect(await runModule(program)).toBe('McpServer false');
+  expect(globSync('node_modules/@modelcontextprotocol/sdk', { cwd: project })).toEqual([]);
 });
 
 test('the bundle exports what the sources export', async () => {
@@ -183,7 +202,7 @@ test('importing the package loads nothing of the host', async () => {
     console.log(JSON.stringify(urls.filter((url) => !url.startsWith('node:'))));`;
   const urls = JSON.parse(await runModule(loaded)) as string[];
   expect(urls.filter((url) => !url.includes('/node_modules/toolplane/dist/'))).toEqual([]);
-  expect(urls.filter((url) => /\/chunks\/(?!.*index|require-node|boot|rolldown|required)/.test(url))).toEqual(
-    [],
-  );
+  expect(
+    urls.filter((url) => /\/chunks\/(?!.*index|require-node|boot|rolldown|required|mcp-core)/.test(url)),
+  ).toEqual([]);
 });

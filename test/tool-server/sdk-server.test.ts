@@ -1,3 +1,4 @@
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import type { ForeignServer } from '../../src/tool-server/foreign-server.ts';
@@ -7,9 +8,9 @@ import {
   openSession,
   type SdkServerEntry,
   toolServer,
+  toolServerOf,
 } from '../../src/tool-server/sdk-server.ts';
 import { tool } from '../../src/tool-server/tool.ts';
-import { ToolServer } from '../../src/tool-server/tool-server.ts';
 import { FOREIGN_VERSIONS, type Foreign } from '../support/foreign-servers.ts';
 import { rpcUser } from './rpc-user.ts';
 
@@ -19,8 +20,10 @@ const add = tool('add', 'Adds', { a: z.number(), b: z.number() }, ({ a, b }) => 
 describe('createSdkMcpServer', () => {
   test('R16 R17 R18 returns the official shape: type, name and a live instance', () => {
     const server = createSdkMcpServer({ name: 'calc', version: '2.0.0', tools: [add] });
-    expect({ ...server }).toEqual({ type: 'sdk', name: 'calc', instance: expect.any(ToolServer) });
-    expect(server.instance.version).toBe('2.0.0');
+    expect(Object.keys(server)).toEqual(['type', 'name', 'instance']);
+    expect(server).toMatchObject({ type: 'sdk', name: 'calc' });
+    expect(server.instance).toBeInstanceOf(McpServer);
+    expect({ ...server }.instance).toBe(server.instance);
     expect(server.tools).toEqual([add]);
   });
 
@@ -44,7 +47,7 @@ test('R6 R19 R93 toolServer chains its tools, in order', async () => {
     .tool('get_time', 'The time', {}, () => 'now', { annotations: { readOnlyHint: true } })
     .tool('raw', 'By JSON Schema', { type: 'object' }, (args: { q?: string }) => args.q);
   expect(server.tools.map((it) => it.name)).toEqual(['add', 'get_time', 'raw']);
-  expect(server.instance.version).toBe('3.0.0');
+  expect(toolServerOf(server)?.version).toBe('3.0.0');
   expect(await server.call('raw', { q: 'x' })).toEqual(text('x'));
 });
 
@@ -52,8 +55,8 @@ describe('attach', () => {
   test('R103 the same server can be attached many times with different state', async () => {
     const server = toolServer('calc').tool('whoami', '', {}, (_args, ctx) => ctx.assigns.user);
     const answers = ['ada', 'bob'].map((user) => {
-      const { instance, assigns = {} } = attach(server, { assigns: { user } });
-      return rpcUser((port) => openSession(instance, port), { assigns }).ask(
+      const entry = attach(server, { assigns: { user } });
+      return rpcUser((port) => openSession(entry, port), { assigns: entry.assigns ?? {} }).ask(
         'tools/call',
         { name: 'whoami' },
         1,
@@ -122,7 +125,7 @@ test('an unknown option is rejected by name', () => {
 
 describe('openSession', () => {
   const ask = (instance: SdkServerEntry['instance'], method: string, params?: object) =>
-    rpcUser((port) => openSession(instance, port), { server: 'key' }).ask(method, params, 1);
+    rpcUser((port) => openSession({ instance }, port), { server: 'key' }).ask(method, params, 1);
 
   test('serves Toolplane servers', async () => {
     const { instance } = createSdkMcpServer({ name: 'calc', tools: [add] });
@@ -146,7 +149,9 @@ describe('openSession', () => {
         made.push(foreign);
         return foreign.server as ForeignServer;
       };
-      const users = ['one', 'two'].map((server) => rpcUser((port) => openSession(factory, port), { server }));
+      const users = ['one', 'two'].map((server) =>
+        rpcUser((port) => openSession({ instance: factory }, port), { server }),
+      );
       await Promise.all(users.map((user) => user.ask('ping')));
       expect(made.map(({ server }) => server.isConnected())).toEqual([true, true]);
       users[0]?.session.close();
@@ -159,13 +164,15 @@ describe('openSession', () => {
   test('a server of a factory is closed with its session, used or not', async () => {
     const closed = Promise.withResolvers<void>();
     const session = openSession(
-      () => ({
-        connect: async () => {},
-        close: async () => {
-          closed.resolve();
-          throw new Error('already gone');
-        },
-      }),
+      {
+        instance: () => ({
+          connect: async () => {},
+          close: async () => {
+            closed.resolve();
+            throw new Error('already gone');
+          },
+        }),
+      },
       { server: 'key', assigns: {}, send: () => {} },
     );
     session.close();
@@ -178,14 +185,16 @@ describe('openSession', () => {
     ['gives nothing when it is closed', { close: () => undefined }],
   ])('a server of a factory that %s affects nothing else', (_name, more) => {
     const make = () => ({ connect: async () => {}, ...more }) as unknown as ForeignServer;
-    const session = openSession(make, { server: 'key', assigns: {}, send: () => {} });
+    const session = openSession({ instance: make }, { server: 'key', assigns: {}, send: () => {} });
     expect(() => session.close()).not.toThrow();
   });
 
   test.each([[undefined], [null], [{}], [{ connect: 5 }], ['text'], [() => ({ close: async () => {} })]])(
     'rejects the instance %j by its key',
     (instance) => {
-      expect(() => openSession(instance as never, { server: 'key', assigns: {}, send: () => {} })).toThrow(
+      expect(() =>
+        openSession({ instance: instance as never }, { server: 'key', assigns: {}, send: () => {} }),
+      ).toThrow(
         expect.objectContaining({
           code: 'bad-server',
           server: 'key',

@@ -26,8 +26,8 @@ Messages are one JSON-RPC object per line on stdin and stdout; other output of t
     )
     .action(async (path: string, options: { export?: string }) => {
       const output = claimStdout();
-      const { name, instance } = findServer(await load(path), path, options.export);
-      await serveStdio((port) => openSession(instance, port), name, {
+      const { name, entry } = findServer(await load(path), path, options.export);
+      await serveStdio((port) => openSession(entry, port), name, {
         input: process.stdin,
         output,
         onLog: (level, data) =>
@@ -37,7 +37,7 @@ Messages are one JSON-RPC object per line on stdin and stdout; other output of t
     });
 }
 
-type Served = Pick<SdkServerEntry, 'instance'> & { name: string };
+type Served = { name: string; entry: Pick<SdkServerEntry, 'instance'> };
 
 async function load(path: string): Promise<Record<string, unknown>> {
   const url = path.startsWith('file:') ? path : pathToFileURL(resolve(path)).href;
@@ -64,7 +64,7 @@ function findServer(module: Record<string, unknown>, path: string, wanted: strin
 
 function asServer(value: unknown, name: string): Served | undefined {
   if (isRecord(value) && value.type === 'sdk' && 'instance' in value) {
-    return { name: String(value.name), instance: value.instance as Served['instance'] };
+    return { name: String(value.name), entry: value as Served['entry'] };
   }
-  return isForeignServer(value) ? { name, instance: value } : undefined;
+  return isForeignServer(value) ? { name, entry: { instance: value } } : undefined;
 }

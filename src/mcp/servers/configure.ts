@@ -1,4 +1,5 @@
 import { isEqualJson } from '../../base/json-value.ts';
+import { toolServerOf } from '../../tool-server/sdk-server.ts';
 import type { ServerEntry } from '../connection/connect-context.ts';
 import type { ServerOrigin } from './server-status.ts';
 
@@ -56,11 +57,15 @@ export function isSameServer(a: ServerEntry, b: ServerEntry): boolean {
   return instanceOf(a) === instanceOf(b) && isEqualJson(described(a), described(b));
 }
 
+/** The object that identifies an in-process server. */
 function instanceOf(entry: ServerEntry): unknown {
-  return entry.type === 'sdk' ? entry.instance : undefined;
+  return entry.type === 'sdk' ? (toolServerOf(entry) ?? entry.instance) : undefined;
 }
 
-/** The entry without the values that exist only in memory. */
+const IN_MEMORY: ReadonlySet<string> = new Set(['manifest', 'instance', 'assigns']);
+
+/** The entry without the values that exist only in memory, which are not read. */
 function described(entry: ServerEntry): object {
-  return { ...entry, manifest: undefined, instance: undefined, assigns: undefined };
+  const names = Object.keys(entry).filter((name) => !IN_MEMORY.has(name));
+  return Object.fromEntries(names.map((name) => [name, entry[name as keyof ServerEntry]]));
 }

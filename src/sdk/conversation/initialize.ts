@@ -1,9 +1,8 @@
 import type { Frame } from '../../protocol/control-frame.ts';
 import { MCP_VERSIONS } from '../../protocol/mcp.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
-import type { SdkServerEntry } from '../../tool-server/sdk-server.ts';
+import { type SdkServerEntry, toolServerOf } from '../../tool-server/sdk-server.ts';
 import type { McpSession } from '../../tool-server/session.ts';
-import { ToolServer } from '../../tool-server/tool-server.ts';
 import type { Bridge } from '../handlers/bridge.ts';
 import type { RegisteredHooks } from '../handlers/hooks.ts';
 import { outputSchema } from '../options/launch-flags.ts';
@@ -91,7 +90,7 @@ export async function gatherManifests(
   bridge: Bridge,
   which: 'all' | 'ours',
 ): Promise<Map<string, Manifest>> {
-  const entries = [...servers.sdk].filter(([, it]) => which === 'all' || it.instance instanceof ToolServer);
+  const entries = [...servers.sdk].filter(([, it]) => which === 'all' || toolServerOf(it)?.isAlone);
   const manifests = await Promise.all(
     entries.map(async ([key, entry]) => {
       const session = bridge.session(key);
@@ -124,11 +123,9 @@ export async function makeManifest(
   entry: SdkServerEntry,
   session: McpSession,
 ): Promise<Manifest | undefined> {
-  if (entry.instance instanceof ToolServer) {
-    return {
-      initializeResult: entry.instance.initializeResult(),
-      toolsListResult: entry.instance.toolsList(),
-    };
+  const own = toolServerOf(entry);
+  if (own?.isAlone) {
+    return { initializeResult: own.initializeResult(), toolsListResult: own.toolsList() };
   }
   const late = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => late.resolve(undefined), FOREIGN_LIMIT_MS);

@@ -60,7 +60,7 @@ export class Bridge {
           send: (message: RpcMessage) => this.#options.send(key, message),
           observer: this.#options.observer,
         };
-        opened.set(key, openSession(entry.instance, port));
+        opened.set(key, openSession(entry, port));
       }
       return opened;
     } catch (fault) {

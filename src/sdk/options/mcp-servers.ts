@@ -3,8 +3,7 @@ import { SdkError } from '../../protocol/sdk-error.ts';
 import { checkWritten, type ExternalServerEntry } from '../../protocol/server-entry.ts';
 
 import { normalizeName } from '../../protocol/tool-name.ts';
-import type { SdkServerEntry } from '../../tool-server/sdk-server.ts';
-import { ToolServer } from '../../tool-server/tool-server.ts';
+import { type SdkServerEntry, toolServerOf } from '../../tool-server/sdk-server.ts';
 import type { McpServerConfig } from './options.ts';
 
 /** The servers of a query, split by whether this process or the agent runs them (R36–R41). */
@@ -71,11 +70,12 @@ export function sdkServerSettings(entry: SdkServerEntry): { timeout?: number; to
 }
 
 function describeSdkServer(key: string, entry: SdkServerEntry): object {
-  const version = entry.instance instanceof ToolServer ? entry.instance.version : '1.0.0';
+  const version = toolServerOf(entry)?.version ?? '1.0.0';
   return { type: 'sdk', name: key, version };
 }
 
 function checkSdkEntry(key: string, entry: Record<string, unknown>): SdkServerEntry {
+  if (toolServerOf(entry)) return entry as SdkServerEntry;
   const { instance } = entry;
   const isServer =
     typeof instance === 'function' ||

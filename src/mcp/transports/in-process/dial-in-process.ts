@@ -13,7 +13,7 @@ export async function dialInProcess(
   entry: SdkServerEntry,
   context: ConnectContext,
 ): Promise<Dialed> {
-  if (entry.instance !== undefined) return direct(name, entry);
+  if ('instance' in entry) return direct(name, entry);
   if (!context.openPort) {
     throw new HostError(
       'bad-config',
@@ -26,10 +26,11 @@ export async function dialInProcess(
   return { transport, close: () => transport.close(), stderr: () => [] };
 }
 
-function direct(name: string, { instance, assigns = {} }: SdkServerEntry): Dialed {
+function direct(name: string, entry: SdkServerEntry): Dialed {
+  const { assigns = {} } = entry;
   const transport = new SessionTransport((send) => {
     try {
-      return openSession(instance as ProgramEntry['instance'], { server: name, assigns, send });
+      return openSession(entry as ProgramEntry, { server: name, assigns, send });
     } catch (cause) {
       throw new HostError('bad-config', name, messageOf(cause), { cause });
     }
