@@ -326,6 +326,7 @@ export {
   tool,
 } from '../tool-server/tool.ts';
 
+export { filterEscalatingDefaultMode, resolveSettings } from './resolve-settings.ts';
 export {
   archiveSession,
   deleteSession,
@@ -345,9 +346,7 @@ export const BUILTIN_TOOL_NAMES = refused('BUILTIN_TOOL_NAMES');
 export const InMemorySessionStore = refused('InMemorySessionStore');
 export type InMemorySessionStore = MemoryStore;
 export const LEGACY_TOOL_NAME_ALIASES = refused('LEGACY_TOOL_NAME_ALIASES');
-export const filterEscalatingDefaultMode = refused('filterEscalatingDefaultMode');
 export const foldSessionSummary = refused('foldSessionSummary');
 export const importSessionToStore = refused('importSessionToStore');
 export const matchDeniedModels = refused('matchDeniedModels');
 export const prewarm = refused('prewarm');
-export const resolveSettings = refused('resolveSettings');

@@ -1,6 +1,5 @@
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { Options } from './options/options.ts';
-import type { ResolvedSettings, ResolveSettingsOptions, Settings } from './options/settings.ts';
 import type { SpareProcess } from './query-interface.ts';
 import type {
   ImportSessionToStoreOptions,
@@ -31,7 +30,6 @@ type RefusedExports = {
   BUILTIN_TOOL_NAMES: readonly string[];
   InMemorySessionStore: new () => InMemorySessionStore;
   LEGACY_TOOL_NAME_ALIASES: Readonly<Record<string, string>>;
-  filterEscalatingDefaultMode(resolved: ResolvedSettings): Settings;
   foldSessionSummary(
     previous: SessionSummaryEntry | undefined,
     key: SessionKey,
@@ -48,7 +46,6 @@ type RefusedExports = {
     deniedModels: readonly string[] | undefined,
   ): Promise<DeniedModelsMatch>;
   prewarm(params?: { options?: Options; initializeTimeoutMs?: number }): Promise<SpareProcess>;
-  resolveSettings(options?: ResolveSettingsOptions): Promise<ResolvedSettings>;
 };
 
 /** Every value that the official package exports (in its published types): supported, or refused by name when used. */
@@ -64,6 +61,7 @@ export const OFFICIAL_EXPORTS = {
   archiveSession: 'offered',
   createSdkMcpServer: 'offered',
   deleteSession: 'offered',
+  filterEscalatingDefaultMode: 'offered',
   forkSession: 'offered',
   getSessionInfo: 'offered',
   getSessionMessages: 'offered',
@@ -72,6 +70,7 @@ export const OFFICIAL_EXPORTS = {
   listSubagents: 'offered',
   query: 'offered',
   renameSession: 'offered',
+  resolveSettings: 'offered',
   startup: 'offered',
   tagSession: 'offered',
   tool: 'offered',
@@ -79,12 +78,10 @@ export const OFFICIAL_EXPORTS = {
   BUILTIN_TOOL_NAMES: 'read `tools` of the `system/init` message',
   InMemorySessionStore: 'belongs to `sessionStore`',
   LEGACY_TOOL_NAME_ALIASES: 'use the names in the `system/init` message',
-  filterEscalatingDefaultMode: 'no alternative',
   foldSessionSummary: 'belongs to `sessionStore`',
   importSessionToStore: 'belongs to `sessionStore`',
   matchDeniedModels: 'no alternative',
   prewarm: 'use `startup()`',
-  resolveSettings: 'only the agent reads settings files, not the SDK',
 } as const;
 /**
  * An item in a list of system prompt blocks: blocks before it may be cached across sessions, blocks after it are

@@ -48,9 +48,17 @@ function convert(entry: Entry, { cwd, entrypoint }: Header): TranscriptRecord[] 
     case 'results':
       return [{ ...link, type: 'user', message: { role: 'user', content: entry.content } }];
     case 'assistant': {
-      const { content, model, usage } = entry;
+      const { id, content, model, usage } = entry;
       const ends = { stop_reason: null, stop_sequence: null };
-      const message = { type: 'message', role: 'assistant', model, content, ...ends, usage };
+      const message = {
+        ...(id !== undefined && { id }),
+        type: 'message',
+        role: 'assistant',
+        model,
+        content,
+        ...ends,
+        usage,
+      };
       return [{ ...link, type: 'assistant', message }];
     }
     case 'compaction': {

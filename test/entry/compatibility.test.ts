@@ -270,6 +270,20 @@ const OFFERED: Record<string, () => unknown> = {
     expect(server).toMatchObject({ type: 'sdk', name: 'calc', instance: { connect: expect.any(Function) } });
   },
   ...Object.fromEntries(SESSION_FUNCTIONS.map((name) => [name, () => acceptsSession(name)])),
+  filterEscalatingDefaultMode: () => {
+    const sources = [
+      { source: 'project' as const, settings: { permissions: { defaultMode: 'auto' as const } } },
+    ];
+    const resolved = {
+      effective: { permissions: { defaultMode: 'auto' as const } },
+      provenance: {},
+      sources,
+    };
+    expect(ours.filterEscalatingDefaultMode(resolved)).toEqual({ permissions: {} });
+    expect(official.filterEscalatingDefaultMode(resolved)).toEqual({ permissions: {} });
+  },
+  resolveSettings: async () =>
+    expect(await ours.resolveSettings({ settingSources: [] })).toMatchObject({ effective: {}, sources: [] }),
   listSessions: async () => expect(await ours.listSessions({ dir: '/nowhere' })).toEqual([]),
   query: async () => expect((await start({})).argv).toContain('--verbose'),
   startup: async () => {

@@ -57,10 +57,10 @@ export class Conversation {
   /** Saves the messages that the loop has added. */
   observe(event: LoopEvent, uuid: string): void {
     if (event.kind === 'replied') {
-      const { content, model, usage } = event.message;
+      const { id, content, model, usage } = event.message;
       // The usage of an interrupted reply is incomplete.
       if (event.message.isComplete) this.#counted = { usage, upTo: this.messages.length };
-      if (content.length > 0) this.#save({ type: 'assistant', content, model, usage, uuid });
+      if (content.length > 0) this.#save({ type: 'assistant', content, id, model, usage, uuid });
     } else if (event.kind === 'results-added') {
       this.#save({ type: 'results', content: event.content, uuid });
     } else if (event.kind === 'text-added') {

@@ -23,6 +23,8 @@ export type EntryBody =
   | {
       readonly type: 'assistant';
       readonly content: readonly ModelBlock[];
+      /** The id that the model gave its reply. */
+      readonly id?: string;
       readonly model: string;
       readonly usage: Usage;
     }
@@ -91,7 +93,13 @@ function parseBody(value: Record<string, unknown>, type: string): EntryBody | un
       return isUserContent(content) ? { type, content } : undefined;
     case 'assistant':
       if (!isModelContent(content)) return undefined;
-      return { type, content, model: text(value.model), usage: parseUsage(value.usage) };
+      return {
+        type,
+        content,
+        ...(typeof value.id === 'string' && { id: value.id }),
+        model: text(value.model),
+        usage: parseUsage(value.usage),
+      };
     case 'compaction': {
       const { messages, preTokens } = value;
       if (!Array.isArray(messages) || !messages.every(isMessage)) return undefined;
