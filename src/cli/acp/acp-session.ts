@@ -68,7 +68,7 @@ export class AcpSession implements AsyncDisposable {
     this.#mode = options.permissionMode ?? 'default';
     this.#model = options.model;
     this.#place = { cwd: options.cwd ?? process.cwd(), fileText };
-    this.#updates = new SessionUpdates({ ...this.#place, showsTerminals: this.#showsTerminals });
+    this.#updates = new SessionUpdates({ ...this.#place, ...this.#shown });
     this.#options = {
       ...options,
       includePartialMessages: true,
@@ -144,7 +144,7 @@ export class AcpSession implements AsyncDisposable {
   /** Sends a stored conversation to the client. Files may have changed since, so diffs show only what the calls contain. */
   replay(messages: readonly StoredMessage[]): void {
     const { cwd } = this.#place;
-    const updates = new SessionUpdates({ cwd, fileText: () => null, showsTerminals: this.#showsTerminals });
+    const updates = new SessionUpdates({ cwd, fileText: () => null, ...this.#shown });
     for (const message of messages) {
       for (const update of updates.replay(message)) this.#notify(update);
     }
@@ -211,8 +211,10 @@ export class AcpSession implements AsyncDisposable {
     await this.#lastTurn;
   }
 
-  get #showsTerminals(): boolean {
-    return this.#client.capabilities._meta?.terminal_output === true;
+  /** What the client shows, by its capabilities. */
+  get #shown(): { showsTerminals: boolean; showsNotices: boolean } {
+    const { _meta: meta, session } = this.#client.capabilities;
+    return { showsTerminals: meta?.terminal_output === true, showsNotices: Boolean(session?.notices) };
   }
 
   get #openConversation(): ChatConversation {

@@ -7,6 +7,7 @@ import type {
 import { isRecord } from '../../base/json-value.ts';
 import type { SDKMessage } from '../../protocol/agent-message.ts';
 import type { SlashCommand } from '../../protocol/system-message.ts';
+import { retryText } from '../chat/message-text.ts';
 import {
   type CallPlace,
   describeToolCall,
@@ -19,6 +20,8 @@ import {
 type UpdateOptions = CallPlace & {
   /** The client shows the output of commands as a terminal: the extension `terminal_output` of its capabilities. */
   readonly showsTerminals: boolean;
+  /** The client shows notices, which are not part of the conversation. */
+  readonly showsNotices: boolean;
 };
 
 /** A tool call that has been announced and has no result yet. */
@@ -55,6 +58,12 @@ export class SessionUpdates {
         return this.#calls.has(message.tool_use_id) ? [statusUpdate(message.tool_use_id, 'in_progress')] : [];
       case 'system':
         if (message.subtype === 'commands_changed') return [commandsUpdate(message.commands)];
+        if (message.subtype === 'api_retry' && this.#options.showsNotices) {
+          const description = retryText({ ...message });
+          return [
+            { sessionUpdate: 'notice', severity: 'warning', title: 'Model request failed', description },
+          ];
+        }
         if (message.subtype === 'status' && message.permissionMode !== undefined) {
           return [{ sessionUpdate: 'current_mode_update', currentModeId: message.permissionMode }];
         }

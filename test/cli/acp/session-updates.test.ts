@@ -62,7 +62,7 @@ test('a successful edit shows the changed parts with their lines', () => {
 
 /** The updates for messages of an agent, without the members that tests do not need. */
 function updatesFor(...messages: object[]): SessionUpdate[] {
-  const updates = new SessionUpdates({ ...PLACE, showsTerminals: false });
+  const updates = new SessionUpdates({ ...PLACE, showsTerminals: false, showsNotices: true });
   return messages.flatMap((message) =>
     updates.receive({ parent_tool_use_id: null, ...message } as SDKMessage),
   );
@@ -86,6 +86,18 @@ test('a result text without a message is sent, a thought is a thought', () => {
   expect(updatesFor(assistant({ type: 'thinking', thinking: 'Hm' }), result)).toEqual([
     { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'Hm' } },
     { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Compacted' } },
+  ]);
+});
+
+test('a retry is a notice', () => {
+  const retry = { attempt: 1, max_retries: 5, retry_delay_ms: 4000, error_status: 529, error: 'overloaded' };
+  expect(updatesFor({ type: 'system', subtype: 'api_retry', ...retry })).toEqual([
+    {
+      sessionUpdate: 'notice',
+      severity: 'warning',
+      title: 'Model request failed',
+      description: 'Model request failed (529 overloaded); retry 1 of 5 in 4.0 s',
+    },
   ]);
 });
 
