@@ -28,6 +28,7 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'permissions-and-hooks', needs: 'cli', isLive: true },
   { name: 'own-agent', needs: 'nothing' },
   { name: 'any-model', needs: 'nothing' },
+  { name: 'structured-output', needs: 'nothing' },
   { name: 'sub-agents', needs: 'nothing' },
   { name: 'on-demand-servers', needs: 'nothing' },
   { name: 'host', needs: 'nothing' },

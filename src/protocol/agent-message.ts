@@ -210,6 +210,7 @@ type ResultBase = Envelope &
     is_error: boolean;
     num_turns: number;
     stop_reason: string | null;
+    /** The cost of the session in US dollars, at list prices; Toolplane's agent leaves it out if a price is unknown. */
     total_cost_usd: number;
     usage: NonNullableUsage;
     modelUsage: Record<string, ModelUsage>;

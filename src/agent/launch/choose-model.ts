@@ -50,8 +50,8 @@ export function chooseModel(
     return model.stream({ ...request, model: name, maxTokens, ...(thinking && { thinking }) });
   };
   const routed: Model = { name: first.model.name, limits: first.model.limits, stream: ask };
-  const { fallbackModel: name } = flags;
-  const fallback = name === undefined ? {} : { fallback: { model: routed, name } };
+  const names = (flags.fallbackModel ?? '').split(',').map((name) => name.trim());
+  const fallback = { fallback: { model: routed, names: names.filter((name) => name !== '') } };
   return {
     model: withRetry(routed, { ...fallback, ...options.retry }),
     modelName,

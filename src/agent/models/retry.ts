@@ -18,8 +18,8 @@ export type RetryEvent = {
 
 /** The policy and the fallback; tests replace `sleep` and `random`. */
 export type RetryOptions = Partial<Omit<RetryPolicy, 'fallbackAfter'>> & {
-  /** Used as `name` after `after` failed attempts; its own limits do not apply. */
-  fallback?: { model: Model; name: string; after?: number };
+  /** Each name is used after `after` failed attempts with the one before it; the limits of `model` do not apply. */
+  fallback?: { model: Model; names: readonly string[]; after?: number };
   onRetry?: (event: RetryEvent) => void;
   /** Rejects once the signal aborts. */
   sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
@@ -38,11 +38,14 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
     ...(options.maxRetries !== undefined && { maxUnreachableRetries: options.maxRetries }),
     ...options,
   };
-  const firstPolicy: RetryPolicy = fallback ? { ...policy, fallbackAfter: fallback.after ?? 3 } : policy;
+  const { names = [], after = 3 } = fallback ?? {};
 
   async function* stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
     const { signal } = request;
-    let attempt = { model, request, isFallback: request.model === fallback?.name };
+    let attempt = { model, request };
+    let nextName = names.indexOf(request.model) + 1;
+    /** How many attempts had failed when the current model was first used. */
+    let before = 0;
     for (let failures = 1; ; failures++) {
       let hasBegun = false;
       try {
@@ -54,15 +57,15 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
       } catch (error) {
         signal.throwIfAborted();
         if (hasBegun || !(error instanceof ModelError)) throw error;
-        const step = retryStep(error, failures, attempt.isFallback ? policy : firstPolicy, random());
+        const name = names[nextName];
+        const fallsBack = name !== undefined && { fallbackAfter: before + after };
+        const step = retryStep(error, failures, { ...policy, ...fallsBack }, random());
         if (step.kind === 'give-up') throw error;
         const failedModel = attempt.request.model;
-        if (step.kind === 'fallback' && fallback) {
-          attempt = {
-            model: fallback.model,
-            request: { ...request, model: fallback.name },
-            isFallback: true,
-          };
+        if (step.kind === 'fallback' && fallback && name !== undefined) {
+          attempt = { model: fallback.model, request: { ...request, model: name } };
+          nextName++;
+          before = failures;
         }
         const delayMs = step.kind === 'retry' ? step.delayMs : 0;
         const { maxRetries } = step.kind === 'retry' ? step : policy;

@@ -173,7 +173,7 @@ describe('unreachable', () => {
   test('a permanently unreachable endpoint switches to the fallback immediately', async () => {
     const first = scriptedModel(() => fails(new ModelError('unreachable', 'away', { retryLimit: 0 })));
     const second = scriptedModel([text('here')]);
-    const model = withRetry(first, { fallback: { model: second, name: 'm-2' }, sleep: async () => {} });
+    const model = withRetry(first, { fallback: { model: second, names: ['m-2'] }, sleep: async () => {} });
     await collect(model.stream(modelRequest()));
     expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
   });

@@ -75,7 +75,7 @@ test('uses the fallback under its own name after the given failures, and retries
   const model = withRetry(first, {
     ...POLICY,
     random: () => 1,
-    fallback: { model: second, name: 'm-2', after: 2 },
+    fallback: { model: second, names: ['m-2'], after: 2 },
     sleep: instantly,
     onRetry: (event) => told.push(event),
   });
@@ -102,10 +102,20 @@ test.each<[ModelErrorCode, number | undefined, string]>([
   expect(step.kind).toBe(kind);
 });
 
+test('several fallbacks are used one after the other', async () => {
+  const inner = scriptedModel(({ model }) => (model === 'm-3' ? text('ok') : BUSY));
+  const model = withRetry(inner, {
+    fallback: { model: inner, names: ['m-2', 'm-3'], after: 2 },
+    sleep: instantly,
+  });
+  await collect(model.stream(modelRequest()));
+  expect(inner.requests.map((request) => request.model)).toEqual(['m-1', 'm-1', 'm-2', 'm-2', 'm-3']);
+});
+
 test('a request that already names the fallback is only retried', async () => {
   const inner = scriptedModel([BUSY, BUSY, text('ok')]);
   const told: RetryEvent[] = [];
-  const fallback = { model: inner, name: 'm-2', after: 1 };
+  const fallback = { model: inner, names: ['m-2'], after: 1 };
   const model = withRetry(inner, { fallback, sleep: instantly, onRetry: (event) => told.push(event) });
   await collect(model.stream({ ...modelRequest(), model: 'm-2' }));
   expect(told.map(({ kind }) => kind)).toEqual(['retry', 'retry']);
