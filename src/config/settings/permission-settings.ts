@@ -51,7 +51,7 @@ export function readPermissions(
     if (isCut) faults.error([...path, count], TOO_MANY_RULES);
     return faults.texts(isCut ? list.slice(0, count) : list, path).flatMap(({ text, at }) => {
       // The CLI has patterns for tools that Toolplane does not have, such as `WebFetch(domain:…)`.
-      if (format === 'claude' && isToolElsewhere(text.replace(/\(.*$/s, '').trim())) return [];
+      if (format === 'claude' && isOnlyElsewhere(text.replace(/\(.*$/s, '').trim())) return [];
       const { rule, fault, remark } = readRule(text, effect, source);
       if (fault !== undefined) faults.error([...path, at], fault);
       if (remark !== undefined) faults.warning([...path, at], remark);
@@ -161,6 +161,13 @@ export function unknownToolWarning(rule: Rule): string | undefined {
   const guess = nearest(tool, BUILT_IN_TOOLS);
   const message = `rule "${ruleText(rule)}" names an unknown tool`;
   return guess === undefined ? message : `${message}; did you mean "${guess}"?`;
+}
+
+/** A tool of another agent, also of a newer version; a name that resembles one of ours may be misspelled. */
+function isOnlyElsewhere(tool: string): boolean {
+  if (isToolElsewhere(tool)) return true;
+  const isOurs = BUILT_IN_TOOLS.includes(tool) || isMcpToolName(tool);
+  return !isOurs && /^[A-Z]\w*$/.test(tool) && nearest(tool, BUILT_IN_TOOLS) === undefined;
 }
 
 function isToolElsewhere(tool: string): boolean {

@@ -204,7 +204,7 @@ describe('keys', () => {
     const { write, files, read } = place();
     write(files.user, {
       permissions: {
-        deny: ['WebFetch(domain:x.example)', 'Skill(deploy)', 'Agent(Explore)'],
+        deny: ['WebFetch(domain:x.example)', 'Skill(deploy)', 'Agent(Explore)', 'Workflow', 'CronCreate(x)'],
         allow: ['Agent'],
       },
       hooks: { SomethingNew: [{ hooks: [{ type: 'command', command: 'x' }] }] },
@@ -215,6 +215,12 @@ describe('keys', () => {
       'deny Task(Explore) of userSettings',
     ]);
     expect(configuration.faults).toMatchObject([{ level: 'warning', key: 'hooks.SomethingNew' }]);
+  });
+
+  test('a rule whose tool may be misspelled is reported', async () => {
+    const { write, files, read } = place();
+    write(files.user, { permissions: { deny: ['Bsh(rm *)'] } });
+    expect((await read()).faults).toMatchObject([{ level: 'error', key: 'permissions.deny[0]' }]);
   });
 
   test('"disableAllHooks" disables the hooks of these files only', async () => {
@@ -244,7 +250,7 @@ describe('keys', () => {
     expect((await read()).faults).toEqual([]);
   });
 
-  test('restrictions of a project count at once, except who is asked', async () => {
+  test('restrictions of a project apply at once, except denyInsteadOfPrompting', async () => {
     const { write, files, read } = place();
     const permissions = {
       blockReadsOutsideWorkingDirectories: true,
