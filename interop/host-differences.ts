@@ -130,7 +130,7 @@ export function withoutKnown(
 }
 
 /** Removes every field of that name. */
-function withoutMember(name: string): (value: unknown) => unknown {
+export function withoutMember(name: string): (value: unknown) => unknown {
   return (value) =>
     mapped(value, (it) =>
       isObject(it) ? Object.fromEntries(Object.entries(it).filter(([key]) => key !== name)) : it,
@@ -138,7 +138,7 @@ function withoutMember(name: string): (value: unknown) => unknown {
 }
 
 /** Replaces every matching text. */
-function withText(pattern: RegExp, by: string): (value: unknown) => unknown {
+export function withText(pattern: RegExp, by: string): (value: unknown) => unknown {
   return (value) => mapped(value, (it) => (typeof it === 'string' ? it.replace(pattern, by) : it));
 }
 

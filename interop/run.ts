@@ -9,7 +9,7 @@ import {
 } from './compare.ts';
 import { difference } from './difference.ts';
 import { withoutKnown } from './host-differences.ts';
-import { PEERS, withoutKnownOfPeers } from './peers/peers.ts';
+import { PEERS, unusedDifferences, withoutKnownOfPeers } from './peers/peers.ts';
 import { openProject, type PeerProject, preparePeers } from './peers/project.ts';
 import { observeScenario, scenarioNames } from './peers/scenario.ts';
 import { typeErrors } from './peers/types.ts';
@@ -44,6 +44,8 @@ type Case = {
   observe(pair: Pair): Promise<unknown>;
   /** The observation without the listed differences of our host. */
   withoutKnown(observation: unknown): unknown;
+  /** The listed differences of our host that did not occur. */
+  unused?(expected: unknown, actual: unknown): string[];
 };
 
 /** The name of the case that compiles a program with the declarations of the published packages. */
@@ -123,6 +125,7 @@ async function compareScenarios(names: readonly string[], compare: (it: Case) =>
       pairs: [ON_CLI, PEERS[name]?.needsPath ? ON_HOST : IN_PROCESS],
       observe: ({ sdk, agent }) => observeScenario(name, projects[sdk], agent),
       withoutKnown: (observation) => withoutKnownOfPeers(observation, name),
+      unused: (expected, actual) => unusedDifferences(expected, actual, name),
     });
   }
 }
@@ -147,8 +150,12 @@ async function check(it: Case, pairs: readonly Pair[]): Promise<Row[]> {
 
 function judge(it: Case, pair: Pair, expected: unknown, actual: Attempt): Pick<Row, 'verdict' | 'diff'> {
   if (actual.isBroken) return { verdict: 'broken', diff: [String(actual.value)] };
+  const isOnHost = pair.agent !== 'cli';
+  const unused = (isOnHost && it.unused?.(expected, actual.value)) || [];
+  if (unused.length > 0)
+    return { verdict: 'different', diff: unused.map((why) => `listed, but the same: ${why}`) };
   if (difference(expected, actual.value).length === 0) return { verdict: 'same', diff: [] };
-  const known = (value: unknown) => (pair.agent === 'cli' ? value : it.withoutKnown(value));
+  const known = (value: unknown) => (isOnHost ? it.withoutKnown(value) : value);
   const diff = difference(known(expected), known(actual.value));
   return { verdict: diff.length === 0 ? 'same but for what is known' : 'different', diff };
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { type HostDifference, withoutItem } from '../host-differences.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { type HostDifference, withoutItem, withoutMember, withText } from '../host-differences.ts';
 
 /** A published package that uses the official one, and what its scenario covers. */
 type Peer = {
@@ -41,13 +42,57 @@ export const PEERS: Readonly<Record<string, Peer>> = {
 };
 
 /** The listed differences between Toolplane's agent and the real CLI. An entry without effect fails the comparison. */
-export const PEER_DIFFERENCES: readonly HostDifference[] = [
+const PEER_DIFFERENCES: readonly HostDifference[] = [
+  {
+    programs: ['ai-sdk-provider-claude-code'],
+    why: '`modelUsage` does not name the API `provider`',
+    without: withoutMember('provider'),
+  },
+  {
+    programs: ['claude-agent-acp'],
+    why: 'the text of tool results differs',
+    without: withText(
+      /^(?:Created|File created successfully at:) .*|^(?:```\n)?The (?:call was interrupted|user doesn't want to proceed)[\s\S]*/,
+      '<text>',
+    ),
+  },
+  {
+    programs: ['claude-agent-acp'],
+    why: 'paths in the data of tool results are absolute',
+    without: withText(/^<root>\/work\/a\.txt$/, 'a.txt'),
+  },
+  {
+    programs: ['claude-agent-acp'],
+    why: 'replies of a loaded session have new ids',
+    without: withoutMember('messageId'),
+  },
+  {
+    programs: ['claude-agent-acp'],
+    why: 'no message about an interrupt is added to the conversation',
+    without: withoutUpdate(/Request interrupted/),
+  },
+  {
+    programs: ['claude-agent-acp'],
+    why: 'messages do not have the unpublished `tool_result_meta`',
+    without: withoutMember('nonExecutionKind'),
+  },
   {
     programs: ['langsmith'],
-    why: '`setModel()` is not reported as a user message with the output of `/model`, and not told to the model',
+    why: 'the model is not told of `setModel()`',
     without: withoutItem(/<local-command-|<command-name>/),
   },
 ];
+
+/** Removes the updates of the Agent Client Protocol whose content matches. */
+function withoutUpdate(pattern: RegExp): (value: unknown) => unknown {
+  const isUpdate = (item: unknown) => typeof item === 'object' && item !== null && 'sessionUpdate' in item;
+  return (value) =>
+    JSON.parse(
+      JSON.stringify(value, (_key, it: unknown) =>
+        Array.isArray(it) ? it.filter((item) => !isUpdate(item) || !pattern.test(JSON.stringify(item))) : it,
+      ),
+    );
+}
 
 /** The observation without the listed differences of the scenario. */
 export function withoutKnownOfPeers(
@@ -58,6 +103,17 @@ export function withoutKnownOfPeers(
   return known
     .filter(({ programs }) => programs.includes(scenario))
     .reduce((left, { without }) => without(left), observation);
+}
+
+/** The listed differences of the scenario that the observations do not show. */
+export function unusedDifferences(expected: unknown, actual: unknown, scenario: string): string[] {
+  return PEER_DIFFERENCES.filter((it) => it.programs.includes(scenario))
+    .filter((it) => {
+      const others = PEER_DIFFERENCES.filter((other) => other !== it);
+      const [left, right] = [expected, actual].map((seen) => withoutKnownOfPeers(seen, scenario, others));
+      return isDeepStrictEqual(left, right);
+    })
+    .map(({ why }) => why);
 }
 
 const PATH_NOTE =

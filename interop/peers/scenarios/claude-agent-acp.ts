@@ -15,9 +15,10 @@ export function script(request: MessagesRequest): Reply {
   return name ? toolUse('Write', { file_path: name, content: 'one\ntwo\n' }) : text('Hello', ' again.');
 }
 
-type Update = { sessionUpdate: string; [key: string]: unknown };
+type Update = { sessionUpdate: string; _meta?: { claudeCode?: object }; [key: string]: unknown };
 type Permission = { toolCall: object; options: { optionId: string; kind: string; name: string }[] };
 type Session = { sessionId: string; modes?: unknown };
+type SessionInfo = { title?: string | null };
 type Agent = {
   request<Response = unknown>(method: string, params: object): Promise<Response>;
   notify(method: string, params: object): Promise<void>;
@@ -53,9 +54,11 @@ export async function run(setup: Setup): Promise<unknown> {
     return { modes: created.modes, stops, written: await readFile(join(cwd, 'a.txt'), 'utf8') };
   });
   const later = await withAgent(setup, async (agent) => {
-    const list = await attempt(agent.request('session/list', { cwd }));
+    const list = await attempt(agent.request<{ sessions: SessionInfo[] }>('session/list', { cwd }));
+    const sessions =
+      'threw' in list ? list : list.sessions.map(({ title, ...info }) => ({ ...info, isTitled: !!title }));
     const loaded = await attempt(agent.request<Session>('session/load', { sessionId, ...place }));
-    return { list, loaded: 'threw' in loaded ? loaded : loaded.modes };
+    return { sessions, loaded: 'threw' in loaded ? loaded : loaded.modes };
   });
   return { first, later };
 }
@@ -127,5 +130,18 @@ async function withAgent<T>(
     child.kill();
     await once(child, 'close');
   }
-  return { ...seen, updates, asked };
+  return { ...seen, updates: merged(updates), asked };
+}
+
+/** As an editor shows them: one entry per tool call, with its latest fields. */
+function merged(updates: readonly Update[]): Update[] {
+  const shown: Update[] = [];
+  for (const update of updates) {
+    const id = update.toolCallId;
+    const call = id === undefined ? undefined : shown.find(({ toolCallId }) => toolCallId === id);
+    const meta = { claudeCode: { ...call?._meta?.claudeCode, ...update._meta?.claudeCode } };
+    if (call) Object.assign(call, { ...update, sessionUpdate: 'tool_call', _meta: meta });
+    else shown.push({ ...update });
+  }
+  return shown;
 }
