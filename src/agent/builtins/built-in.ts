@@ -31,6 +31,8 @@ export type BuiltInContext = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** False for paths that a deny rule hides from searches. */
   isReadable(path: string): boolean;
+  /** The path as the model wrote it, if it was resolved before the call. */
+  readonly givenPath?: string;
   /** The files that this conversation has read. */
   readonly files: FileMemory;
   /** Keeps files as they were before a change, if the program may rewind them. */

@@ -14,6 +14,7 @@ import { findTools } from './tool-disclosure.ts';
 export function builtInContext(call: PoolCall, context: CallContext): BuiltInContext {
   const { session, agent } = context;
   const { env, files, checkpoints, wake, background, agents } = session;
+  const givenPath = call.originalInput?.[call.builtIn?.pathMember ?? ''];
   return {
     workspace: session.workspace(),
     env,
@@ -22,6 +23,7 @@ export function builtInContext(call: PoolCall, context: CallContext): BuiltInCon
     wake,
     background,
     agents,
+    ...(typeof givenPath === 'string' && { givenPath }),
     isReadable: readFilter(call, session),
     connect: agent.connectServer,
     findTools: (query, limit) => findTools(query, limit, agent),

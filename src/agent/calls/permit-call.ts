@@ -1,3 +1,4 @@
+import { isEqualJson } from '../../base/json-value.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';
 import { type Asker, askPeople, type Question } from '../../permissions/ask.ts';
 import type { Decision, Reason } from '../../permissions/decide.ts';
@@ -105,7 +106,8 @@ async function askForPermit(
     const updates = result.updatedPermissions;
     await applyUpdates(isHookAnswer ? updates.map(forSession) : updates, context);
   }
-  if (!result.updatedInput) return { kind: 'allowed', call, by };
+  if (!result.updatedInput || isEqualJson(result.updatedInput, call.input))
+    return { kind: 'allowed', call, by };
   return permitUpdatedInput(withInput(call, result.updatedInput), by, context, signal);
 }
 

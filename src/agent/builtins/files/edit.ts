@@ -24,7 +24,7 @@ export const EDIT = defineBuiltIn({
   pathMember: 'file_path',
   async run(
     { file_path, old_string, new_string, replace_all = false },
-    { workspace, files, checkpoints },
+    { workspace, files, checkpoints, givenPath = file_path },
     signal,
   ) {
     if (old_string === new_string)
@@ -57,7 +57,7 @@ export const EDIT = defineBuiltIn({
     files.remember(path, digestOf(bytes));
     const times = replaced.times === 1 ? 'one place' : `${replaced.times} places`;
     const programResult: FileEditOutput = {
-      ...describeChange(path, text, replaced.text),
+      ...describeChange(givenPath, text, replaced.text),
       oldString: old_string,
       newString: new_string,
       replaceAll: replace_all,

@@ -34,15 +34,20 @@ export const READ = defineBuiltIn({
     const file = await readReal(path, signal);
     if (file.kind === 'refused') return failedOutcome(file.fault);
     if (file.kind === 'missing') return failedOutcome(await missingFault(path, context));
-    const outcome = outcomeOf(path, file.bytes, { offset, limit, column });
+    const names = { path, givenPath: context.givenPath ?? file_path };
+    const outcome = outcomeOf(names, file.bytes, { offset, limit, column });
     if (!outcome.isError) context.files.remember(path, file.digest);
     return outcome;
   },
 });
 
-function outcomeOf(path: string, bytes: Buffer, part: LinePart): ToolOutcome {
+/** The real path, and the path as the model wrote it. */
+type FileNames = { readonly path: string; readonly givenPath: string };
+
+function outcomeOf(names: FileNames, bytes: Buffer, part: LinePart): ToolOutcome {
+  const { path } = names;
   const seen = checkImage(bytes);
-  if (seen.kind === 'none') return textOutcome(path, bytes, part);
+  if (seen.kind === 'none') return textOutcome(names, bytes, part);
   if (seen.kind === 'image') return imageOutcome(bytes, seen.type);
   if (seen.kind === 'truncated')
     return failedOutcome(`${path} is a truncated image: create or download it again`);
@@ -65,8 +70,8 @@ function imageOutcome(bytes: Buffer, type: ImageType): ToolOutcome {
   return { content: [{ type: 'image', source }], isError: false, programResult };
 }
 
-function textOutcome(path: string, bytes: Buffer, part: LinePart): ToolOutcome {
-  const file = { filePath: path, content: '', numLines: 1, startLine: 1, totalLines: 1 };
+function textOutcome({ path, givenPath }: FileNames, bytes: Buffer, part: LinePart): ToolOutcome {
+  const file = { filePath: givenPath, content: '', numLines: 1, startLine: 1, totalLines: 1 };
   if (bytes.length === 0) {
     const programResult: FileReadOutput = { type: 'text', file };
     return { content: `${path} is empty (0 bytes)`, isError: false, programResult };

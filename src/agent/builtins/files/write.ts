@@ -20,7 +20,7 @@ export const WRITE = defineBuiltIn({
   },
   optional: {},
   pathMember: 'file_path',
-  async run({ file_path, content }, { workspace, files, checkpoints }, signal) {
+  async run({ file_path, content }, { workspace, files, checkpoints, givenPath = file_path }, signal) {
     const path = absolutePath(file_path, workspace);
     const { readReal, describeChange, digestOf, replaceFile } = await import('./real-file.ts');
     const old = await readReal(path, signal);
@@ -37,7 +37,7 @@ export const WRITE = defineBuiltIn({
     const programResult: FileWriteOutput = {
       type: before === null ? 'create' : 'update',
       content,
-      ...describeChange(path, before, content),
+      ...describeChange(givenPath, before, content),
     };
     return {
       content: `${old.kind === 'file' ? 'Updated' : 'Created'} ${path}`,
