@@ -25,7 +25,7 @@ export type Keeping = {
 type OpenedConversation =
   | {
       readonly kept: Required<Pick<SessionOptions, 'sessionId' | 'messages'>> &
-        Pick<SessionOptions, 'transcript' | 'resumedFrom'>;
+        Pick<SessionOptions, 'transcript' | 'resumedFrom' | 'earlierReplies'>;
     }
   | { readonly fault: string };
 
@@ -62,14 +62,18 @@ export async function openConversation(flags: KeepFlags, keeping: Keeping): Prom
   if (!contents) return { fault: `--resume-session-at: conversation ${found.sessionId} has no such message` };
   for (const { message } of contents.diagnostics) note(`${found.path}: ${message}`);
   const { messages, lastUuid: after } = contents;
+  const earlierReplies = contents.entries.flatMap((entry) =>
+    entry.type === 'assistant' ? [{ model: entry.model, usage: entry.usage }] : [],
+  );
   const sessionId = flags.forkSession ? (flags.sessionId ?? randomUUID()) : found.sessionId;
   const forkedFrom = await forkSources(contents.header?.forkedFrom, { root, cwd });
-  if (flags.noPersistence) return { kept: { sessionId, messages, resumedFrom: [found.path, ...forkedFrom] } };
+  const earlier = { sessionId, messages, earlierReplies };
+  if (flags.noPersistence) return { kept: { ...earlier, resumedFrom: [found.path, ...forkedFrom] } };
   const transcript = flags.forkSession
     ? forkSession(contents, place(sessionId))
     : new Transcript({ ...place(sessionId), after });
   const resumedFrom = flags.forkSession ? [found.path, ...forkedFrom] : forkedFrom;
-  return { kept: { sessionId, messages, transcript, ...(resumedFrom.length > 0 && { resumedFrom }) } };
+  return { kept: { ...earlier, transcript, ...(resumedFrom.length > 0 && { resumedFrom }) } };
 }
 
 /** Checks that the flags fit together, and that ids, which become parts of paths, are UUIDs. */

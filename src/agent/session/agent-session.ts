@@ -57,6 +57,8 @@ export class AgentSession implements Session {
   readonly index = new ToolIndex();
   readonly state: SessionStateTracker;
   readonly usageTotals = new UsageTotals();
+  /** The usage since the session was opened or cleared, which the budget limits. */
+  readonly #ownUsage = new UsageTotals();
   readonly agents: Record<string, AgentDefinition>;
   output: StructuredOutput | undefined;
   announcedCommands = 'clear,compact';
@@ -96,6 +98,7 @@ export class AgentSession implements Session {
     this.#startSource = options.messages?.length ? 'resume' : 'startup';
     this.modelName = options.modelName;
     this.output = options.output;
+    for (const { model, usage } of options.earlierReplies ?? []) this.usageTotals.add(model, usage);
     this.systemPrompt = options.systemPrompt ?? '';
     this.appendSystemPrompt = options.appendSystemPrompt ?? '';
     this.agents = { ...GENERAL_PURPOSE, ...options.agents };
@@ -148,7 +151,7 @@ export class AgentSession implements Session {
       rules,
       agents,
       output: () => this.output,
-      usageTotals: this.usageTotals,
+      ownUsage: this.#ownUsage,
       emit,
       readerReady: () => link.room?.(),
       whileWaiting: (work) => this.state.whileWaiting(work),
@@ -239,6 +242,7 @@ export class AgentSession implements Session {
     this.context.checkpoints?.restart(checkpointFolder(this.#transcript));
     this.#startSource = 'clear';
     this.usageTotals.clear();
+    this.#ownUsage.clear();
     await ended?.[Symbol.asyncDispose]();
   }
 
@@ -258,6 +262,7 @@ export class AgentSession implements Session {
 
   addUsage(model: string, usage: Usage): void {
     this.usageTotals.add(model, usage);
+    this.#ownUsage.add(model, usage);
   }
 
   #receive(message: Frame): void {

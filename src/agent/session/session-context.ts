@@ -124,11 +124,11 @@ export function createSessionContext(
   > & {
     channel(): ControlChannel;
     output(): StructuredOutput | undefined;
-    readonly usageTotals: UsageTotals;
+    readonly ownUsage: UsageTotals;
   },
 ): SessionContext {
   const { workspace, asksProgram = true, askers = [], builtIns } = options;
-  const { channel, output, usageTotals, ...shared } = session;
+  const { channel, output, ownUsage, ...shared } = session;
   const { maxBudgetUsd } = options;
   const offered = BUILT_INS.filter(({ listed }) => !builtIns || builtIns.includes(listed.name));
   const results = createResultKeeping(options);
@@ -153,7 +153,7 @@ export function createSessionContext(
       options.toolSearch,
       Math.min(options.model.limits.contextTokens, MAX_BUDGETED_WINDOW),
     ),
-    ...(maxBudgetUsd !== undefined && { budgetFault: () => budgetFault(usageTotals, maxBudgetUsd) }),
+    ...(maxBudgetUsd !== undefined && { budgetFault: () => budgetFault(ownUsage, maxBudgetUsd) }),
     isLeadOnly: options.leadOnly === true,
     workspace: () => ({
       ...workspace,

@@ -132,6 +132,8 @@ export type SessionOptions = {
   readonly fileCheckpoints?: boolean;
   /** The earlier messages of a resumed conversation. */
   readonly messages?: readonly ModelMessage[];
+  /** The replies of a resumed conversation; their usage and cost count toward the totals, but not toward the budget. */
+  readonly earlierReplies?: readonly { readonly model: string; readonly usage: Usage }[];
   /** The directory for binary and long results; by default beside the transcript, else a temporary one. */
   readonly resultsDirectory?: string;
   /** Transcripts that this conversation was resumed or forked from; their stored results may be read too. */

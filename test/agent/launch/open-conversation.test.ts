@@ -121,6 +121,7 @@ describe('open conversation', () => {
     expect(kept).toEqual({
       sessionId: ONE,
       messages: [said('one'), replied('ONE'), said('two')],
+      earlierReplies: [{ model: 'm', usage: { input_tokens: 1, output_tokens: 1 } }],
       resumedFrom,
     });
   });

@@ -74,3 +74,17 @@ test('a model without known prices ends the turn, because the budget cannot be c
     errors: ['The maximum budget ($1) cannot be checked: the prices of the model "m" are unknown'],
   });
 });
+
+test('earlier replies of a resumed conversation count toward the cost, but not toward the budget', async () => {
+  const earlierReplies = [{ model: 'claude-sonnet-5', usage: { input_tokens: 5000, output_tokens: 0 } }];
+  const { query } = drive(
+    [{ ...text('hi'), ...CENT }],
+    {},
+    { ...PRICED, earlierReplies, maxBudgetUsd: 0.015 },
+  );
+  expect(spent(await untilResult(query))).toMatchObject({
+    subtype: 'success',
+    total_cost_usd: 0.02,
+    modelUsage: { 'claude-sonnet-5': { inputTokens: 10_000 } },
+  });
+});
