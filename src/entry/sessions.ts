@@ -16,7 +16,7 @@ import type {
 
 /** The stored sessions of one project directory and its git work trees, or of all projects; the latest first. */
 export async function listSessions(options?: ListSessionsOptions): Promise<SDKSessionInfo[]> {
-  return (await load()).listSessions(roots(), options);
+  return (await load()).listSessions(roots(), options ?? {});
 }
 
 /** What is known about one stored session; undefined if there is none with this id. */
@@ -24,7 +24,7 @@ export async function getSessionInfo(
   sessionId: string,
   options?: GetSessionInfoOptions,
 ): Promise<SDKSessionInfo | undefined> {
-  return (await load()).getSessionInfo(roots(), sessionId, options);
+  return (await load()).getSessionInfo(roots(), sessionId, options ?? {});
 }
 
 /** The messages of a stored session, oldest first; an empty list if there is none with this id. */
@@ -32,12 +32,12 @@ export async function getSessionMessages(
   sessionId: string,
   options?: GetSessionMessagesOptions,
 ): Promise<SessionMessage[]> {
-  return (await load()).getSessionMessages(roots(), sessionId, options);
+  return (await load()).getSessionMessages(roots(), sessionId, options ?? {});
 }
 
 /** The ids of the sub-agents whose messages are stored with a session. Toolplane's agent stores none. */
 export async function listSubagents(sessionId: string, options?: ListSubagentsOptions): Promise<string[]> {
-  return (await load()).listSubagents(roots(), sessionId, options);
+  return (await load()).listSubagents(roots(), sessionId, options ?? {});
 }
 
 /** The stored messages of a sub-agent, oldest first. */
@@ -46,7 +46,7 @@ export async function getSubagentMessages(
   agentId: string,
   options?: GetSubagentMessagesOptions,
 ): Promise<SessionMessage[]> {
-  return (await load()).getSubagentMessages(roots(), sessionId, agentId, options);
+  return (await load()).getSubagentMessages(roots(), sessionId, agentId, options ?? {});
 }
 
 /** Copies a stored session, or its beginning, to a new session whose messages have new ids. */
@@ -54,7 +54,7 @@ export async function forkSession(
   sessionId: string,
   options?: ForkSessionOptions,
 ): Promise<ForkSessionResult> {
-  return (await load()).forkSession(roots(), sessionId, options);
+  return (await load()).forkSession(roots(), sessionId, options ?? {});
 }
 
 /** Sets the title of a stored session. */
@@ -63,7 +63,7 @@ export async function renameSession(
   title: string,
   options?: SessionMutationOptions,
 ): Promise<void> {
-  return (await load()).renameSession(roots(), sessionId, title, options);
+  return (await load()).renameSession(roots(), sessionId, title, options ?? {});
 }
 
 /** Sets the tag of a stored session; null removes it. */
@@ -72,22 +72,22 @@ export async function tagSession(
   tag: string | null,
   options?: SessionMutationOptions,
 ): Promise<void> {
-  return (await load()).tagSession(roots(), sessionId, tag, options);
+  return (await load()).tagSession(roots(), sessionId, tag, options ?? {});
 }
 
 /** Deletes a stored session and its files. */
 export async function deleteSession(sessionId: string, options?: SessionMutationOptions): Promise<void> {
-  return (await load()).deleteSession(roots(), sessionId, options);
+  return (await load()).deleteSession(roots(), sessionId, options ?? {});
 }
 
 /** Marks a stored session as archived. A later prompt in the session removes the mark. */
 export async function archiveSession(sessionId: string, options?: SessionMutationOptions): Promise<void> {
-  return (await load()).archiveSession(roots(), sessionId, true, options);
+  return (await load()).archiveSession(roots(), sessionId, true, options ?? {});
 }
 
 /** Removes the mark of `archiveSession()`. */
 export async function unarchiveSession(sessionId: string, options?: SessionMutationOptions): Promise<void> {
-  return (await load()).archiveSession(roots(), sessionId, false, options);
+  return (await load()).archiveSession(roots(), sessionId, false, options ?? {});
 }
 
 function load() {

@@ -197,7 +197,7 @@ export async function forkSession(
     to,
     title: options.title?.trim() || `${info?.customTitle ?? info?.firstPrompt ?? 'Forked session'} (fork)`,
     now: new Date(),
-    ...(upToMessageId !== undefined && { upTo: upToMessageId }),
+    ...(upToMessageId && { upTo: upToMessageId }),
   });
   if (copy === 'empty') throw new SdkError('unknown-session', `Session ${sessionId} has no messages to fork`);
   if (copy === undefined) {
@@ -276,13 +276,13 @@ function page<T>(items: readonly T[], { limit = 0, offset = 0 }: { limit?: numbe
   return items.slice(start, limit > 0 ? start + limit : undefined);
 }
 
-/** Null counts as no options. Session stores are not supported. */
-function checked<T extends { sessionStore?: unknown }>(options: T | null): T {
-  if (options?.sessionStore) {
+/** Session stores are not supported. */
+function checked<T extends { sessionStore?: unknown }>(options: T): T {
+  if (options.sessionStore) {
     throw new SdkError(
       'unsupported-option',
       'options.sessionStore is not supported: the session functions read and write transcript files',
     );
   }
-  return options ?? ({} as T);
+  return options;
 }

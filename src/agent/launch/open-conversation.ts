@@ -25,7 +25,7 @@ export type Keeping = {
 type OpenedConversation =
   | {
       readonly kept: Required<Pick<SessionOptions, 'sessionId' | 'messages'>> &
-        Pick<SessionOptions, 'transcript' | 'resumedFrom' | 'earlierReplies'>;
+        Pick<SessionOptions, 'transcript' | 'resumedFrom' | 'earlierReplies' | 'title'>;
     }
   | { readonly fault: string };
 
@@ -67,7 +67,8 @@ export async function openConversation(flags: KeepFlags, keeping: Keeping): Prom
   );
   const sessionId = flags.forkSession ? (flags.sessionId ?? randomUUID()) : found.sessionId;
   const forkedFrom = await forkSources(contents.header?.forkedFrom, { root, cwd });
-  const earlier = { sessionId, messages, earlierReplies };
+  const { title } = contents;
+  const earlier = { sessionId, messages, earlierReplies, ...(title !== undefined && { title }) };
   if (flags.noPersistence) return { kept: { ...earlier, resumedFrom: [found.path, ...forkedFrom] } };
   const transcript = flags.forkSession
     ? forkSession(contents, place(sessionId))

@@ -139,6 +139,7 @@ export class AgentSession implements Session {
       modelName: () => this.modelName,
       hooks: this.hooks,
       transcript: options.transcript,
+      title: options.title,
       messages: options.messages ?? [],
       emit,
       onUsage: (model, usage) => this.addUsage(model, usage),

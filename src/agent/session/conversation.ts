@@ -15,6 +15,8 @@ export type ConversationOptions = {
   modelName(): string;
   readonly hooks: SessionHooks;
   readonly transcript: Transcript | undefined;
+  /** The title of a resumed session. */
+  readonly title?: string | undefined;
   /** The earlier messages of a resumed conversation. */
   readonly messages: readonly ModelMessage[];
   emit(message: Frame): void;
@@ -29,12 +31,15 @@ export class Conversation {
   /** The usage that the model reported with its last reply, and how many messages it covers. */
   #counted: { usage: Usage; upTo: number } | undefined;
   #transcript: Transcript | undefined;
-  /** The title of a new session, which is stored with its first message. */
-  #title: string | undefined;
+  /** The title of a session without one, which is stored with the next message. */
+  #newTitle: string | undefined;
+  /** Titles that the program has not been told yet. */
+  #unreported: string[];
 
   constructor(options: ConversationOptions) {
     this.#options = options;
     this.#transcript = options.transcript;
+    this.#unreported = options.title === undefined ? [] : [options.title];
     this.messages = [...options.messages];
   }
 
@@ -45,13 +50,22 @@ export class Conversation {
   add(content: readonly UserBlock[], uuid: string): void {
     this.messages.push({ role: 'user', content });
     this.#save({ type: 'user', content, uuid });
-    if (this.#title !== undefined) this.#save({ type: 'meta', title: this.#title });
-    this.#title = undefined;
+    if (this.#newTitle !== undefined) this.#save({ type: 'meta', title: this.#newTitle });
+    this.#newTitle = undefined;
   }
 
-  /** Names the session; an unused session is not stored for its title. */
+  /** Names the session. A resumed session keeps the title it has; an unused session is not stored for its title. */
   rename(title: string): void {
-    this.#title = title;
+    if (this.#options.title === undefined) this.#newTitle = title;
+    this.#unreported.push(title);
+  }
+
+  /** Tells the program the title that the session was resumed with, and the one that it got since, in one line each. */
+  reportTitles(): void {
+    for (const title of this.#unreported.splice(0)) {
+      const line = title.replaceAll(/\p{Cc}/gu, ' ');
+      this.#options.emit({ type: 'system', subtype: 'session_title_changed', title: line });
+    }
   }
 
   /** Saves the messages that the loop has added. */

@@ -130,6 +130,8 @@ export type SessionOptions = {
   readonly transcript?: Transcript;
   /** Whether the program may rewind files to the state at one of its messages. */
   readonly fileCheckpoints?: boolean;
+  /** The title of a resumed session. */
+  readonly title?: string;
   /** The earlier messages of a resumed conversation. */
   readonly messages?: readonly ModelMessage[];
   /** The replies of a resumed conversation; their usage and cost count toward the totals, but not toward the budget. */

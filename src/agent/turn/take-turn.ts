@@ -130,6 +130,7 @@ function spentBy({ usageTotals, options }: Session) {
 }
 
 function sendInit(session: Session): void {
+  session.conversation.reportTitles();
   session.emit(initMessage(session));
   announceCommands(session);
 }
