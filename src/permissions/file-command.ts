@@ -1,34 +1,45 @@
 import { matchesPath, type Workspace } from './path.ts';
+import type { CommandMatch } from './restricted-command.ts';
 import { type ShellWord, shellCommands } from './shell-command.ts';
 import { optionValue, programName, WRAPPERS } from './wrapped-command.ts';
 
 /**
  * Whether a shell command reads or writes a file that a path pattern matches: by a redirection, or as an argument of a
  * common program such as `cat` or `cp`. What other programs do with their arguments, and arguments with variables or
- * wildcards, are not known.
+ * wildcards, are not known. A command that names too many files may match.
  */
-export function usesFile(
+export function matchFiles(
   pattern: string,
   access: 'read' | 'write',
   command: string,
   workspace: Workspace,
-): boolean {
-  return filesOf(command).some(
-    (file) => file.access === access && matchesPath(pattern, file.path, workspace),
-  );
+): CommandMatch {
+  const files = filesOf(command)[access];
+  if (files.slice(0, MAX_FILES).some((path) => matchesPath(pattern, path, workspace))) return { kind: 'yes' };
+  return files.length > MAX_FILES ? { kind: 'maybe', reason: TOO_MANY } : { kind: 'no' };
 }
 
-type FileUse = { readonly path: string; readonly access: 'read' | 'write' };
+/** Bounds the comparisons: a repository may have many rules. */
+const MAX_FILES = 100;
+const TOO_MANY = `the command names more than ${MAX_FILES} files`;
 
-let last: { readonly command: string; readonly files: readonly FileUse[] } | undefined;
+type FileUse = { readonly path: string; readonly access: 'read' | 'write' };
+type Files = Readonly<Record<FileUse['access'], readonly string[]>>;
+
+let last: { readonly command: string; readonly files: Files } | undefined;
 
 /** Cached, because all rules are compared with one command in turn. */
-function filesOf(command: string): readonly FileUse[] {
-  if (last?.command !== command) last = { command, files: filesOfScript(command, 0).slice(0, MAX_FILES) };
+function filesOf(command: string): Files {
+  if (last?.command !== command) {
+    const all = filesOfScript(command, 0);
+    const paths = (access: FileUse['access']) => [
+      ...new Set(all.flatMap((it) => (it.access === access ? [it.path] : []))),
+    ];
+    last = { command, files: { read: paths('read'), write: paths('write') } };
+  }
   return last.files;
 }
 
-const MAX_FILES = 1000;
 const MAX_DEPTH = 5;
 
 function filesOfScript(source: string, depth: number): FileUse[] {

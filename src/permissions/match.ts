@@ -10,7 +10,7 @@ import {
 } from '../protocol/tool-name.ts';
 import { allowingContents, allowsCommand } from './allowed-command.ts';
 import { literalStars } from './command-pattern.ts';
-import { usesFile } from './file-command.ts';
+import { matchFiles } from './file-command.ts';
 import { matchesPath, patternOf, type Workspace } from './path.ts';
 import { type CommandMatch, matchRestriction } from './restricted-command.ts';
 import { type Rule, ruleText } from './rule.ts';
@@ -40,7 +40,7 @@ export function matchCall(rule: Rule, call: ToolCall, workspace: Workspace): Com
   const access = commandAccess(rule, call);
   const { command } = call.input;
   if (access !== undefined && rule.content !== undefined && typeof command === 'string')
-    return decided(usesFile(rule.content, access, command, workspace));
+    return matchFiles(rule.content, access, command, workspace);
   if (!matchesTool(rule, call)) return { kind: 'no' };
   if (rule.content === undefined) return { kind: 'yes' };
   const subject = subjectOf(call.name, call.input);

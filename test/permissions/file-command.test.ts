@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-import { usesFile } from '../../src/permissions/file-command.ts';
+import { matchFiles } from '../../src/permissions/file-command.ts';
 
 const WORKSPACE = { cwd: '/w', home: '/h', directories: [] };
-const reads = (pattern: string, command: string) => usesFile(pattern, 'read', command, WORKSPACE);
-const writes = (pattern: string, command: string) => usesFile(pattern, 'write', command, WORKSPACE);
+const reads = (pattern: string, command: string) =>
+  matchFiles(pattern, 'read', command, WORKSPACE).kind === 'yes';
+const writes = (pattern: string, command: string) =>
+  matchFiles(pattern, 'write', command, WORKSPACE).kind === 'yes';
 
 test.each([
   'cat .env',
@@ -78,4 +80,19 @@ test.each(['cat x/a', 'cat < x/a', 'cp x/a b', 'sed s/a/b/ x/a', 'grep -r a x/b'
 
 test('copying descriptors writes to no file', () => {
   expect(writes('**', 'ls 2>&1 >&2 3>&-')).toBe(false);
+});
+
+test('a command with too many files may match, so that approval is required', () => {
+  const names = Array.from({ length: 200 }, (_, at) => `f${at}`);
+  const command = `cat ${names.join(' ')} .env`;
+  expect(matchFiles('./.env', 'read', command, WORKSPACE)).toMatchObject({ kind: 'maybe' });
+  expect(matchFiles('./f3', 'read', command, WORKSPACE)).toEqual({ kind: 'yes' });
+  expect(matchFiles('./.env', 'write', command, WORKSPACE)).toEqual({ kind: 'no' });
+});
+
+test('thousands of rules are compared in a short time', () => {
+  const command = `cat ${Array.from({ length: 5000 }, (_, at) => `d/f${at}`).join(' ')}`;
+  const started = performance.now();
+  for (let at = 0; at < 2000; at++) matchFiles(`src/**/x${at}*`, 'read', command, WORKSPACE);
+  expect(performance.now() - started).toBeLessThan(3000);
 });
