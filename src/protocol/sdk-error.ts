@@ -90,9 +90,17 @@ export const SDK_ERRORS = {
 /** The codes of `SdkError`. */
 export type SdkErrorCode = keyof typeof SDK_ERRORS;
 
+/** The names of errors that the official package throws too; programs log them. */
+const OFFICIAL_NAMES: Readonly<Partial<Record<SdkErrorCode, string>>> = {
+  'spawn-failed': 'ReferenceError',
+  'process-exited': 'Error',
+  'control-failed': 'Error',
+  closed: 'Error',
+};
+
 /** An error of the SDK. Branch on `code`, not on the message. */
 export class SdkError extends Error {
-  override readonly name: string = 'SdkError';
+  override readonly name: string;
   readonly code: SdkErrorCode;
   /** The key of the server that the error is about, if any. */
   readonly server: string | undefined;
@@ -111,6 +119,7 @@ export class SdkError extends Error {
     } = {},
   ) {
     super(message, options);
+    this.name = OFFICIAL_NAMES[code] ?? 'SdkError';
     this.code = code;
     this.server = options.server;
     this.detail = options.detail ?? message;
@@ -118,9 +127,12 @@ export class SdkError extends Error {
   }
 }
 
-/** Thrown when the caller aborted the operation. It is not an `SdkError`. */
-export class AbortError extends Error {
-  override readonly name: string = 'AbortError';
+/** Thrown when the caller aborted the operation. It is not an `SdkError`. Its `name` is `Error`, as in the official package. */
+export class AbortError extends Error {}
+
+/** Thrown by a host when the caller aborted a request to a server. */
+export class RequestAbortError extends AbortError {
+  override readonly name = 'AbortError';
 }
 
 /** The message of any thrown value. Never throws, although a program may throw values of any kind. */

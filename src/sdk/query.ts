@@ -1,7 +1,8 @@
 import { startTimer } from '../base/async/timers.ts';
 import type { SDKMessage, SDKUserMessage } from '../protocol/agent-message.ts';
-import { SdkError } from '../protocol/sdk-error.ts';
+import { AbortError, SdkError } from '../protocol/sdk-error.ts';
 import { Conversation, type SdkDeps } from './conversation/conversation.ts';
+import { EarlyExitError } from './conversation/open-link.ts';
 import type { Options } from './options/options.ts';
 import type { Prompt, Query as QueryInterface, WarmQuery } from './query-interface.ts';
 import { QueryMethods } from './query-methods.ts';
@@ -23,7 +24,9 @@ export class Query extends QueryMethods implements QueryInterface {
     super(conversation);
     bindMethods(this, Query.prototype);
     const sent = typeof prompt === 'string' ? conversation.send(userMessage(prompt)) : this.#pour(prompt);
-    sent.then((how) => how !== 'left' && conversation.endInput()).catch((cause) => conversation.fail(cause));
+    sent
+      .then((how) => how !== 'left' && conversation.endInput())
+      .catch((cause) => (isOwnError(cause) ? conversation.fail(cause) : conversation.abort(cause)));
   }
 
   /** Sends the messages of the stream in order until the stream or the query ends. */
@@ -38,6 +41,7 @@ export class Query extends QueryMethods implements QueryInterface {
       return next;
     } catch (cause) {
       this.#leaveInput();
+      if (cause instanceof EarlyExitError) return { done: true, value: undefined };
       throw cause;
     }
   }
@@ -174,6 +178,11 @@ async function within(conversation: Conversation, ms: number): Promise<void> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Whether this package threw the error, not the program's stream of messages. */
+function isOwnError(cause: unknown): boolean {
+  return cause instanceof SdkError || cause instanceof AbortError;
 }
 
 /** Ignores a failed close: the query is over and no caller waits for it. */

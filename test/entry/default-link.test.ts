@@ -72,7 +72,7 @@ test.each([
   [{ settings: '/nowhere/settings.json' }, 'bad-option', '--settings /nowhere/settings.json: no such file'],
   [{ cwd: '/nowhere' }, 'spawn-failed', 'working directory /nowhere is not a directory'],
 ])('%j fails the query with the reason', async (options, code, message) => {
-  const failure = { name: 'SdkError', code, message: expect.stringContaining(message) };
+  const failure = { code, message: expect.stringContaining(message) };
   await expect(collect(query({ prompt: 'hi', options: { ...BARE, ...options } }))).rejects.toMatchObject(
     failure,
   );

@@ -42,7 +42,8 @@ test('an SdkError carries its code, cause, server, detail and the agent’s own 
     errorCode: 'e',
   });
   expect({ ...error, name: error.name, message: error.message, cause: error.cause }).toEqual({
-    name: 'SdkError',
+    // The official package throws this error too, with this name.
+    name: 'Error',
     message: 'calc: no',
     cause,
     code: 'control-failed',
@@ -51,6 +52,8 @@ test('an SdkError carries its code, cause, server, detail and the agent’s own 
     errorCode: 'e',
   });
   expect(new SdkError('closed', 'no').detail).toBe('no');
+  expect(new SdkError('bad-option', 'no').name).toBe('SdkError');
+  expect(new AbortError('x').name).toBe('Error');
   expect(new AbortError('x')).toBeInstanceOf(Error);
 });
 

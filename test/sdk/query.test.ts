@@ -113,13 +113,15 @@ describe('query', () => {
     expect(script.agent.sent).toHaveLength(1);
   });
 
-  test('a failing stream ends the query and the agent with its error', async () => {
+  test('a failing stream aborts the query; its error is the cause', async () => {
     async function* failing(): AsyncGenerator<SDKUserMessage> {
       yield user('one');
       throw new Error('input broke');
     }
     const { query, played } = playQuery(turn(), {}, failing());
-    await expect(collect(query)).rejects.toThrow('input broke');
+    const thrown = await collect(query).catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(AbortError);
+    expect(thrown).toMatchObject({ name: 'Error', cause: { message: 'input broke' } });
     await played;
   });
 
@@ -299,7 +301,7 @@ describe('query', () => {
     await Promise.allSettled([thrower.played, block.played]);
   });
 
-  test('an already aborted signal throws immediately and starts nothing', () => {
+  test('an already aborted signal rejects the first message and starts nothing', async () => {
     const abortController = new AbortController();
     abortController.abort();
     let isStarted = false;
@@ -308,7 +310,8 @@ describe('query', () => {
       throw new Error('started');
     };
     const { query } = createQuery(fakeDeps());
-    expect(() => query({ prompt: 'x', options: { abortController, link } })).toThrow(AbortError);
+    const aborted = query({ prompt: 'x', options: { abortController, link } });
+    await expect(aborted.next()).rejects.toThrow(AbortError);
     expect(isStarted).toBe(false);
   });
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../base/async/backoff.ts';
 import { startTimer } from '../../base/async/timers.ts';
-import { AbortError } from '../../protocol/sdk-error.ts';
+import { RequestAbortError } from '../../protocol/sdk-error.ts';
 import type { Connection, RequestOptions } from '../connection/connection.ts';
 import { HostError } from '../errors/host-error.ts';
 import type { CallTarget } from '../servers/call-target.ts';
@@ -135,7 +135,7 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   try {
     await delay(ms, undefined, signal ? { signal } : {});
   } catch (cause) {
-    throw new AbortError('The request was aborted', { cause });
+    throw new RequestAbortError('The request was aborted', { cause });
   }
 }
 

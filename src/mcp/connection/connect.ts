@@ -1,4 +1,4 @@
-import { AbortError } from '../../protocol/sdk-error.ts';
+import { RequestAbortError } from '../../protocol/sdk-error.ts';
 import { readFailure } from '../errors/classify-failure.ts';
 import { classifyConnectFailure, describeTimeout } from '../errors/connect-failure.ts';
 import { HostError } from '../errors/host-error.ts';
@@ -46,7 +46,8 @@ export async function connect(
         }
       }
     } catch (failure) {
-      if (signal.aborted) throw new AbortError(`Connecting to "${name}" was aborted`, { cause: failure });
+      if (signal.aborted)
+        throw new RequestAbortError(`Connecting to "${name}" was aborted`, { cause: failure });
       if (attempt.signal.aborted) throw timeoutError(name, attempt.limitMs, traces, failure);
       const detail = classifyConnectFailure(name, failure, {
         isProcess: 'command' in candidate,

@@ -2,7 +2,7 @@ import type { JSONRPCMessage, Progress } from '@modelcontextprotocol/client';
 import { startTimer } from '../../base/async/timers.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { INTERNAL } from '../../protocol/json-rpc.ts';
-import { AbortError } from '../../protocol/sdk-error.ts';
+import { RequestAbortError } from '../../protocol/sdk-error.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { HostError, ServerFault } from '../errors/host-error.ts';
 import { isSessionLost, SessionLossCheck } from '../errors/session-loss.ts';
@@ -245,8 +245,8 @@ function idOf(value: unknown): number {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
 }
 
-function aborted(signal: AbortSignal): AbortError {
-  return new AbortError('The request was aborted', { cause: signal.reason });
+function aborted(signal: AbortSignal): RequestAbortError {
+  return new RequestAbortError('The request was aborted', { cause: signal.reason });
 }
 
 /** The JSON-RPC error of a response, also if it is malformed. */

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { startTimer } from '../../base/async/timers.ts';
 import { isRecord } from '../../base/json-value.ts';
-import { AbortError } from '../../protocol/sdk-error.ts';
+import { RequestAbortError } from '../../protocol/sdk-error.ts';
 import { HostError, ServerFault } from '../errors/host-error.ts';
 import { formatValue } from './normalize-message.ts';
 import { type HeaderParam, paramHeaders, readHeaderParams } from './param-headers.ts';
@@ -104,7 +104,7 @@ export class StatelessRequests {
       over.abort(failure);
       ended.reject(failure);
     };
-    const abort = () => end(new AbortError('The request was aborted', { cause: signal?.reason }));
+    const abort = () => end(new RequestAbortError('The request was aborted', { cause: signal?.reason }));
     const left = timeoutMs === undefined ? undefined : timeoutMs - (performance.now() - started);
     const timer =
       left === undefined || timeoutMs === undefined

@@ -1,5 +1,5 @@
 import { startTimer } from '../../base/async/timers.ts';
-import { AbortError, messageOf } from '../../protocol/sdk-error.ts';
+import { messageOf, RequestAbortError } from '../../protocol/sdk-error.ts';
 import { type RetryingRequest, retryingRequest, timeoutError } from '../calls/retrying-request.ts';
 import { type LimitSources, timeLimits } from '../calls/time-limits.ts';
 import type { Connection, RequestOptions } from '../connection/connection.ts';
@@ -234,7 +234,7 @@ async function waitFor<T>(
   { timeoutMs, signal }: AttemptOptions,
 ): Promise<T> {
   const { promise: over, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(new AbortError('The request was aborted', { cause: signal?.reason }));
+  const abort = () => reject(new RequestAbortError('The request was aborted', { cause: signal?.reason }));
   const timer = startTimer(timeoutMs, () => reject(timeoutError(request, 'total')));
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted) abort();

@@ -1,6 +1,6 @@
 import { within } from '../../base/async/timers.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
-import { AbortError } from '../../protocol/sdk-error.ts';
+import { RequestAbortError } from '../../protocol/sdk-error.ts';
 import type { ServerEntry } from '../connection/connect-context.ts';
 import type { Connection } from '../connection/connection.ts';
 import { isIncluded, toolFilterOf } from '../discovery/tool-filter.ts';
@@ -54,7 +54,7 @@ export function callTargetOf(key: string, slot: ManagedServer): CallTarget {
 }
 
 function throwIfAborted({ aborted, reason }: AbortSignal): void {
-  if (aborted) throw new AbortError('The request was aborted', { cause: reason });
+  if (aborted) throw new RequestAbortError('The request was aborted', { cause: reason });
 }
 
 const LOST: UnavailableReason = {

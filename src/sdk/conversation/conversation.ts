@@ -24,7 +24,7 @@ import {
   initializeLimit,
   type Manifest,
 } from './initialize.ts';
-import { exitReason, isDefaultAgent, openLink } from './open-link.ts';
+import { exitReason, failedLink, isDefaultAgent, openLink } from './open-link.ts';
 import { openTelemetry } from './telemetry.ts';
 import { ToolUses } from './tool-uses.ts';
 import { endingOf, INITIAL_TURN_STATE, nextTurnState, type TurnEvent, type TurnState } from './turn-state.ts';
@@ -55,7 +55,6 @@ export class Conversation {
   constructor(given: Options, deps: SdkDeps, initializeTimeoutMs = 0) {
     const options = checkOptions(given);
     for (const warning of optionWarnings(options)) deps.warn(warning);
-    if (options.abortController?.signal.aborted) throw new AbortError('Operation aborted');
     this.#options = options;
     this.#servers = splitServers(options.mcpServers);
     this.#hooks = registerHooks(options.hooks);
@@ -87,8 +86,10 @@ export class Conversation {
     const stderr = options.stderr && guarded('stderr', options.stderr, deps.warn);
     const note = (text: string) => stderr?.(`[toolplane] ${text}\n`);
     const onNoise = (line: string) => note(`not a frame: ${line}`);
-    const link = owned(this.#bridge, () =>
-      openLink(options, launch, deps.openDefault, { onNoise, onStderr: stderr }),
+    const link = owned(this.#bridge, options, () =>
+      options.abortController?.signal.aborted
+        ? failedLink(new AbortError(ABORTED))
+        : openLink(options, launch, deps.openDefault, { onNoise, onStderr: stderr }),
     );
     this.#link = isWatched ? logFrames(link, deps.print) : link;
     const context = { bridge: this.#bridge, hooks: this.#hooks, options };
@@ -172,6 +173,11 @@ export class Conversation {
     await this.#link.close();
   }
 
+  /** Aborts because of an error of the program's own input. */
+  abort(cause: unknown): void {
+    this.fail(new AbortError(ABORTED, { cause }));
+  }
+
   /** Closes the agent; iterating then throws this error. */
   fail(cause: unknown): void {
     this.messages.fail(cause);
@@ -207,11 +213,18 @@ export class Conversation {
   }
 
   #receive(message: Frame): void {
-    if (message.type === 'result') this.#lastResult = message;
+    this.#noteResult(message);
     this.#toolUses.note(message);
     const isOwnBusiness = message.subtype === 'session_state_changed' && message.sdk_host_only === true;
     if (!isOwnBusiness) this.messages.receive(message as unknown as SDKMessage, this.#link);
     this.#step({ kind: 'received', message });
+  }
+
+  /** Keeps the last result until the agent does something else, which it may fail at for another reason. */
+  #noteResult(message: Frame): void {
+    if (message.type === 'result') this.#lastResult = message;
+    else if (!(message.type === 'system' && BESIDE_TURNS.has(String(message.subtype))))
+      this.#lastResult = undefined;
   }
 
   #step(event: TurnEvent): void {
@@ -231,7 +244,7 @@ export class Conversation {
   }
 
   readonly #onAbort = (): void => {
-    this.#aborted = new AbortError('Claude Code process aborted by user');
+    this.#aborted = new AbortError(ABORTED);
     this.fail(this.#aborted);
   };
 
@@ -251,11 +264,25 @@ export class Conversation {
   }
 }
 
-/** Closes the bridge if opening the link fails. */
-function owned<T>(bridge: Bridge, open: () => T): T {
+/** System messages that do not belong to a turn. */
+const BESIDE_TURNS: ReadonlySet<string> = new Set([
+  'session_state_changed',
+  'post_turn_summary',
+  'task_summary',
+  'session_metadata',
+  'session_writes_lost',
+  'plugin_install',
+]);
+
+const ABORTED = 'Claude Code process aborted by user';
+
+/** Closes the bridge if opening the link throws. A local process that cannot be started is reported to the first reader. */
+function owned(bridge: Bridge, options: Options, open: () => AgentLink): AgentLink {
   try {
     return open();
   } catch (fault) {
+    const isLocal = !options.link && !options.spawnClaudeCodeProcess && !isDefaultAgent(options);
+    if (isLocal && fault instanceof SdkError && fault.code === 'spawn-failed') return failedLink(fault);
     bridge.close();
     throw fault;
   }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, isAbsolute, resolve } from 'node:path';
 import type { AgentLink } from '../../control/link.ts';
+import { memoryLinks } from '../../control/memory-link.ts';
 import { ProcessExitError, spawnAgent } from '../../control/process-link.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { launchArgv } from '../../protocol/launch-flag.ts';
@@ -93,19 +94,29 @@ export function exitReason({ cause, isExpected, isReady, turn, lastResult }: Exi
   return turn.sent > 0 && turn.results === 0 ? leftEarly('it sent a result') : undefined;
 }
 
-function leftEarly(before: string): SdkError {
-  return new SdkError('process-exited', `The agent ended before ${before}`);
+function leftEarly(before: string): EarlyExitError {
+  return new EarlyExitError('process-exited', `The agent ended before ${before}`);
+}
+
+/** The agent ended without an error, but too early. Iterating a query ends then, as with the official package. */
+export class EarlyExitError extends SdkError {}
+
+/** A link to an agent that could not be started. */
+export function failedLink(cause: unknown): AgentLink {
+  const { program, fail } = memoryLinks();
+  fail(cause);
+  return program;
 }
 
 /** Replaces an exit error by the error of the failed result before it, which is more specific than the exit code. */
 export function explainExit(cause: unknown, lastResult: Frame | undefined): unknown {
   if (!(cause instanceof ProcessExitError) || lastResult?.is_error !== true) return cause;
   const { errors, result, subtype } = lastResult;
-  const listed = Array.isArray(errors)
-    ? errors.filter((it) => typeof it === 'string' && it.trim() !== '')
-    : [];
-  const text = listed.length > 0 ? listed.join('; ') : result || subtype;
-  return new SdkError('process-exited', `Claude Code returned an error result: ${messageOf(text)}`, {
+  const listed = Array.isArray(errors) ? errors.filter((it) => typeof it === 'string') : [];
+  const texts = subtype === 'success' ? [messageOf(result)] : listed.map((it) => it.trim());
+  const text = texts.filter((it) => it !== '').join('; ');
+  if (text === '') return cause;
+  return new SdkError('process-exited', `Claude Code returned an error result: ${text}`, {
     cause,
   });
 }

@@ -14,7 +14,8 @@ const PACKAGES = {
   toolplane: { query, AbortError },
 };
 
-type Failure = { isAbort: boolean; message: string };
+/** `name` is `Error` if not given. */
+type Failure = { isAbort: boolean; message: string; name?: string };
 type Row = readonly [what: string, fails: string, use: (run: Run) => Promise<unknown>, Failure];
 type Run = { query: Query; abort(): void };
 
@@ -87,50 +88,56 @@ test.each(CASES)('%s: %s rejects with the same error', async (name, _, fails, us
   if (fails !== 'exits at start') await run.query.next();
   const thrown = await thrownBy(() => use(run));
   expect(thrown).toBeInstanceOf(Error);
-  const { message } = thrown as Error;
-  expect({ isAbort: thrown instanceof PACKAGES[name].AbortError, message }).toEqual(expected);
+  const { message, name: ownName } = thrown as Error;
+  const isAbort = thrown instanceof PACKAGES[name].AbortError;
+  expect({ isAbort, message, name: ownName }).toEqual({ name: 'Error', ...expected });
 });
 
-type Expected = Record<keyof typeof PACKAGES, unknown>;
+/** How a query fails that cannot begin: where, and with which error. */
+type Start = { stage: 'query' | 'next' | 'never'; name?: string; isAbort?: boolean };
 
-/** The differences that docs/compatibility.md lists. */
-const DIFFERENCES: readonly (readonly [string, (name: keyof typeof PACKAGES) => unknown, Expected])[] = [
+const aborted = new AbortController();
+aborted.abort();
+
+const STARTS: readonly (readonly [string, string, Parameters<typeof start>[2], Start])[] = [
   [
-    'the name of an abort',
-    async (name) => {
-      const { query: q, abort } = start(name, '');
-      return nameOf(await thrownBy(() => during(readAll(q), abort)));
-    },
-    { official: 'Error', toolplane: 'AbortError' },
+    'a missing executable',
+    '',
+    { pathToClaudeCodeExecutable: '/no/such/agent' },
+    { stage: 'next', name: 'ReferenceError', isAbort: false },
   ],
   [
-    'a clean exit before the result',
-    async (name) => nameOf(await thrownBy(() => readAll(start(name, 'exits cleanly').query))),
-    { official: undefined, toolplane: 'SdkError' },
+    'a missing cwd',
+    '',
+    { cwd: '/no/such/folder' },
+    { stage: 'next', name: 'ReferenceError', isAbort: false },
   ],
   [
-    'a prompt stream that throws',
-    async (name) => nameOf(await thrownBy(() => readAll(start(name, '', { prompt: broken() }).query))),
-    { official: 'Error', toolplane: 'RangeError' },
+    'a signal that is already aborted',
+    '',
+    { abortController: aborted },
+    { stage: 'next', name: 'Error', isAbort: true },
   ],
-  [
-    'where a missing executable is reported',
-    (name) => stageOf(name, { pathToClaudeCodeExecutable: '/no/such/agent' }),
-    { official: 'next', toolplane: 'query' },
-  ],
-  [
-    'where an already aborted signal is reported',
-    (name) => {
-      const abortController = new AbortController();
-      abortController.abort();
-      return stageOf(name, { abortController });
-    },
-    { official: 'next', toolplane: 'query' },
-  ],
+  ['a prompt stream that throws', '', { prompt: broken() }, { stage: 'next', name: 'Error', isAbort: true }],
+  ['a clean exit before the result', 'exits cleanly', {}, { stage: 'never' }],
+  ['a clean exit at start', 'exits cleanly at start', {}, { stage: 'never' }],
 ];
 
-test.each(DIFFERENCES)('%s differs as documented', async (_, observe, expected) => {
-  expect({ official: await observe('official'), toolplane: await observe('toolplane') }).toEqual(expected);
+const START_CASES = STARTS.flatMap((row) => [['official', ...row] as const, ['toolplane', ...row] as const]);
+
+test.each(START_CASES)('%s: %s fails at the same place', async (name, _, fails, options, expected) => {
+  let stage: Start['stage'] = 'query';
+  const thrown = await thrownBy(async () => {
+    const { query: q } = start(name, fails, options);
+    stage = 'next';
+    await readAll(q);
+    stage = 'never';
+  });
+  const failure = thrown instanceof Error && {
+    name: thrown.name,
+    isAbort: thrown instanceof PACKAGES[name].AbortError,
+  };
+  expect({ stage, ...failure }).toEqual(expected);
 });
 
 function start(
@@ -152,17 +159,6 @@ function start(
   return { query: q, abort: () => abortController.abort() };
 }
 
-async function stageOf(name: keyof typeof PACKAGES, options: Options): Promise<string> {
-  let stage = 'query';
-  await thrownBy(async () => {
-    const { query: q } = start(name, '', options);
-    stage = 'next';
-    await q.next();
-    stage = 'never';
-  });
-  return stage;
-}
-
 async function thrownBy(operation: () => Promise<unknown>): Promise<unknown> {
   try {
     await operation();
@@ -170,10 +166,6 @@ async function thrownBy(operation: () => Promise<unknown>): Promise<unknown> {
   } catch (thrown) {
     return thrown;
   }
-}
-
-function nameOf(thrown: unknown): string | undefined {
-  return thrown === undefined ? undefined : (thrown as Error).name;
 }
 
 function broken(): AsyncIterable<SDKUserMessage> {

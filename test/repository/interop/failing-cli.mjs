@@ -37,6 +37,7 @@ function takeTurn() {
 }
 
 if (fails === 'exits at start') process.exit(3);
+if (fails === 'exits cleanly at start') process.exit(0);
 for await (const line of createInterface({ input: process.stdin })) {
   const frame = JSON.parse(line);
   if (frame.type === 'control_request') answer(frame);

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { ProcessExitError } from '../../../src/control/process-link.ts';
 import type { Frame } from '../../../src/protocol/control-frame.ts';
+import { createAgentClient } from '../../../src/sdk/agent-client.ts';
 import { guarded } from '../../../src/sdk/conversation/conversation.ts';
 import type { Options, ToolUse } from '../../../src/sdk/options/options.ts';
 import { createQuery } from '../../../src/sdk/query.ts';
@@ -844,11 +845,7 @@ describe('conversation', () => {
   });
 
   test.each([
-    [
-      'answered initialize',
-      async (agent: AgentScript) => agent.agent.leave(),
-      'it answered initialize: check that the executable is an agent CLI',
-    ],
+    ['answered initialize', async (agent: AgentScript) => agent.agent.leave(), { code: 'closed' }],
     [
       'gave a result',
       async (agent: AgentScript) => {
@@ -856,16 +853,22 @@ describe('conversation', () => {
         await agent.prompt();
         agent.agent.leave();
       },
-      'it sent a result',
+      { code: 'process-exited', message: 'The agent ended before it sent a result' },
     ],
-  ])('an agent that exits with code 0 before it %s is an error', async (_, play, before) => {
-    const { link } = scriptAgent(play);
-    const { query } = createQuery(fakeDeps());
-    await expect(collect(query({ prompt: 'x', options: { link } }))).rejects.toMatchObject({
-      code: 'process-exited',
-      message: `The agent ended before ${before}`,
-    });
-  });
+  ])(
+    'an agent that exits with code 0 before it %s ends a query and fails a turn',
+    async (_, play, failure) => {
+      const { query } = createQuery(fakeDeps());
+      const { type } =
+        (await collect(query({ prompt: 'x', options: { link: scriptAgent(play).link } }))).at(-1) ?? {};
+      expect(type).not.toBe('result');
+      const ask = async () => {
+        const client = await createAgentClient(fakeDeps())({ link: scriptAgent(play).link });
+        return client.ask('x');
+      };
+      await expect(ask()).rejects.toMatchObject(failure);
+    },
+  );
 
   test('concurrent changes of the servers are applied in order', async () => {
     const set: string[][] = [];

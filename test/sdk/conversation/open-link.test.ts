@@ -137,8 +137,7 @@ describe('exit reason', () => {
   test.each<[string, object, string]>([
     ['its errors', { ...failed, errors: ['one', 'two'], result: 'r' }, 'one; two'],
     ['its errors, blank and odd ones left out', { ...failed, errors: ['', ' ', null, 7, 'two'] }, 'two'],
-    ['its text', { ...failed, errors: [], result: 'the text' }, 'the text'],
-    ['its kind', { ...failed, errors: 'x', result: '' }, 'error_during_execution'],
+    ['its text', { ...failed, subtype: 'success', result: 'the text' }, 'the text'],
   ])('an exit after an error result reports %s instead of the exit code', (_, result, said) => {
     const told = explainExit(exit, result as Record<string, unknown>) as SdkError;
     expect(told).toBeInstanceOf(SdkError);
@@ -152,6 +151,7 @@ describe('exit reason', () => {
   test.each<[string, Record<string, unknown> | undefined]>([
     ['no result', undefined],
     ['a good result', { type: 'result', is_error: false, result: 'fine' }],
+    ['an error result without a text', { ...failed, errors: [''], result: 'x' }],
   ])('an exit after %s keeps its error', (_, result) => {
     expect(explainExit(exit, result)).toBe(exit);
   });
