@@ -69,6 +69,17 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
       tools: ['Bash', 'Edit', 'Glob', 'Grep', 'Read', 'Write'],
       canUseTool: async (_name, input) => ({ behavior: 'allow', updatedInput: input }),
       hooks: {
+        PreToolUse: [
+          {
+            hooks: [
+              async (input) => {
+                if (input.hook_event_name !== 'PreToolUse') return {};
+                hooked.push({ path: (input.tool_input as { file_path?: string }).file_path });
+                return {};
+              },
+            ],
+          },
+        ],
         PostToolUse: [
           {
             hooks: [

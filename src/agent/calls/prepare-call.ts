@@ -1,8 +1,10 @@
 import { isRecord } from '../../base/json-value.ts';
+import { absolutePath, type Workspace } from '../../permissions/path.ts';
 import type { Pool, PooledTool } from '../../pool/pool.ts';
 import { serverArguments } from '../../pool/schema/model-schema.ts';
 import { nearestToolName } from '../../pool/search/search-pool.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
+import type { BuiltIn } from '../builtins/built-in.ts';
 import { failedOutcome, type PreparedCall, type ToolUse } from '../loop/run-calls.ts';
 import type { CallContext } from './call-context.ts';
 import { type Permit, permitCall } from './permit-call.ts';
@@ -60,7 +62,8 @@ function toPoolCall(
   const input = isRecord(given) ? given : {};
   if (origin.kind === 'builtin') {
     const builtIn = session.builtIns.find(({ listed }) => listed.name === origin.tool);
-    return { id, name, definition, input, isTrusted: true, ...(builtIn && { builtIn }) };
+    const inputs = builtIn ? absoluteInput(builtIn, input, session.workspace()) : { input };
+    return { id, name, definition, isTrusted: true, ...inputs, ...(builtIn && { builtIn }) };
   }
   const { server, tool } = origin;
   return {
@@ -73,6 +76,18 @@ function toPoolCall(
     input: serverArguments(definition.listed.inputSchema, input),
     ...trustOf(definition, agent.servers().get(server), session),
   };
+}
+
+/** Hooks get absolute paths of files, so that a hook that guards a directory need not resolve them. */
+function absoluteInput(
+  { pathMember }: BuiltIn,
+  input: PoolCall['input'],
+  workspace: Workspace,
+): Pick<PoolCall, 'input' | 'originalInput'> {
+  const given = pathMember === undefined ? undefined : input[pathMember];
+  if (pathMember === undefined || typeof given !== 'string' || given === '') return { input };
+  const path = absolutePath(given, workspace);
+  return path === given ? { input } : { input: { ...input, [pathMember]: path }, originalInput: input };
 }
 
 function decisionMessage(call: PoolCall, { kind, by }: Permit): Frame {

@@ -88,7 +88,8 @@ async function resolveBuiltIn(
   ]);
   if (real.kind === 'unresolved') return { kind: 'refused', reason: real.fault };
   const isUnchanged = real.input === call.input;
-  const resolved = { ...call, links, ...(!isUnchanged && { input: real.input, originalInput: call.input }) };
+  const { originalInput = call.input } = call;
+  const resolved = { ...call, links, ...(!isUnchanged && { input: real.input, originalInput }) };
   return { kind: 'resolved', call: resolved };
 }
 
