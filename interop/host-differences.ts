@@ -55,7 +55,7 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
   {
     programs: ['structured-output'],
     why: 'the text that reminds the model of the structured output differs',
-    without: withText(/^.*call the StructuredOutput tool.*$/i, '<reminder>'),
+    without: withText(/^.*the StructuredOutput tool.*$/, '<reminder>'),
   },
   {
     programs: ['permission-callback'],

@@ -66,7 +66,7 @@ test.each([
   [
     { maxBudgetUsd: 1, model: 'rehearsal' },
     'bad-option',
-    '--max-budget-usd cannot be checked: the prices of the model "rehearsal" are unknown',
+    'a maximum budget cannot be checked: the prices of the model "rehearsal" are unknown',
   ],
   [{ extraArgs: { modle: 'x' } }, 'bad-option', 'did you mean --model?'],
   [{ settings: '/nowhere/settings.json' }, 'bad-option', '--settings /nowhere/settings.json: no such file'],

@@ -1,4 +1,5 @@
 import type { ValidateFunction } from 'ajv';
+import { isRecord } from '../../base/json-value.ts';
 import { serverArguments } from '../../pool/schema/model-schema.ts';
 import type { JsonSchema } from '../../protocol/mcp.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
@@ -11,7 +12,7 @@ export const STRUCTURED_OUTPUT = 'StructuredOutput';
 const MAX_ATTEMPTS = 5;
 
 const REMINDER =
-  'The reply must be given as structured output. Call the StructuredOutput tool now; a reply as text is not used.';
+  'This turn needs structured output; a reply as text is not used. Return the reply with the StructuredOutput tool.';
 
 /** The output schema of a session: how the model returns its final reply as data, and the state of the current turn. */
 export class StructuredOutput {
@@ -98,15 +99,20 @@ export class StructuredOutput {
 const WRAPPER = 'output';
 
 function wrapped(schema: JsonSchema): JsonSchema {
-  const { $defs, definitions, ...rest } = schema;
-  return {
-    type: 'object',
-    properties: { [WRAPPER]: rest },
-    required: [WRAPPER],
-    // References start at the root.
-    ...($defs !== undefined && { $defs }),
-    ...(definitions !== undefined && { definitions }),
-  };
+  return { type: 'object', properties: { [WRAPPER]: moved(schema) }, required: [WRAPPER] };
+}
+
+/** The schema with its references to itself, which start at the root, where the wrapper puts it. */
+function moved(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(moved);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) =>
+      key === '$ref' && typeof item === 'string'
+        ? [key, item.replace(/^#(?=$|\/)/, `#/properties/${WRAPPER}`)]
+        : [key, moved(item)],
+    ),
+  );
 }
 
 function errorText({ errors }: ValidateFunction): string {

@@ -38,6 +38,8 @@ export function chooseModel(
   const first = find(given);
   const resolveName = (name: string) => {
     const found = find(name);
+    // A later request has only the resolved name; the suffix `[1m]` still applies to it.
+    if (!name.includes(':')) models.set(found.name, found);
     return name.includes(':') || found.lookedFor !== undefined ? name : found.name;
   };
   const modelName = given.includes(':') ? given : first.name;
@@ -60,6 +62,9 @@ export function chooseModel(
   };
 }
 
+const LONG_WINDOW_TOKENS = 1_000_000;
+const LONG_WINDOW_BETA = 'context-1m-2025-08-07';
+
 /** A model and its name at its provider. */
 type Named = { readonly model: Model; readonly name: string; readonly lookedFor?: string };
 
@@ -71,12 +76,18 @@ function open(
   const timeout = timeoutMs === undefined ? {} : { timeoutMs };
   switch (place.kind) {
     case 'anthropic': {
-      const { name, credential, baseUrl } = place;
+      const { name, credential, baseUrl, hasLongWindow } = place;
       const figures = modelFigures(name);
-      const limits = figures && {
-        limits: { contextTokens: figures.contextWindow, outputTokens: figures.maxOutputTokens },
+      const contextTokens = hasLongWindow ? LONG_WINDOW_TOKENS : figures?.contextWindow;
+      const limits = {
+        limits: {
+          ...(contextTokens !== undefined && { contextTokens }),
+          ...(figures && { outputTokens: figures.maxOutputTokens }),
+        },
       };
-      const headers = betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } };
+      const isExtended = hasLongWindow && (figures?.contextWindow ?? 0) < LONG_WINDOW_TOKENS;
+      const sent = isExtended ? [...betas, LONG_WINDOW_BETA] : betas;
+      const headers = sent.length > 0 && { headers: { 'anthropic-beta': sent.join(',') } };
       return {
         model: anthropicModel({
           ...credential,

@@ -82,7 +82,7 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   const isFinal = chosen.lookedFor === undefined && flags.agent === undefined;
   if (flags.maxBudgetUsd !== undefined && isFinal && !modelFigures(chosen.modelName)) {
     const unknown = `the prices of the model ${JSON.stringify(chosen.modelName)} are unknown`;
-    throw badOptions([`--max-budget-usd cannot be checked: ${unknown}; use --max-turns`]);
+    throw badOptions([`a maximum budget cannot be checked: ${unknown}; limit the number of turns instead`]);
   }
 
   const root = configuration.context.home;

@@ -5,6 +5,8 @@ export type ModelTarget =
   | {
       readonly kind: 'anthropic';
       readonly name: string;
+      /** The name had the suffix `[1m]`: a window of a million tokens is requested. */
+      readonly hasLongWindow?: true;
       readonly credential: { readonly apiKey: string } | { readonly authToken: string };
       readonly baseUrl?: string;
     }
@@ -19,6 +21,7 @@ export const MODEL_ALIASES: Readonly<Record<string, string>> = {
   sonnet: 'claude-sonnet-5-5',
   opus: 'claude-opus-5-5',
   haiku: 'claude-haiku-5-5',
+  fable: 'claude-fable-5-2',
 };
 
 /** The first name that is set, or an empty string. */
@@ -42,15 +45,25 @@ export function resolveModelName(given: string, env: Environment): ModelTarget {
 const ANTHROPIC = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'];
 const OPENAI = ['OPENAI_API_KEY', 'OPENAI_BASE_URL'];
 
+/** With the claude CLI, `opusplan` is Opus in plan mode and else Sonnet; here it is always Sonnet. */
+const ALIASES: Readonly<Record<string, string>> = {
+  ...MODEL_ALIASES,
+  opusplan: MODEL_ALIASES.sonnet as string,
+};
+
+const LONG_WINDOW = /\[1m\]$/i;
+
 function anthropic(given: string, env: Environment): ModelTarget | undefined {
   const { ANTHROPIC_API_KEY: key, ANTHROPIC_AUTH_TOKEN: token, ANTHROPIC_BASE_URL: baseUrl } = env;
   if (!key && !token && !baseUrl) return undefined;
   if (baseUrl && !URL.canParse(baseUrl)) return badUrl('ANTHROPIC_BASE_URL');
-  const alias = given === '' ? 'default' : given;
-  const name = Object.hasOwn(MODEL_ALIASES, alias) ? (MODEL_ALIASES[alias] as string) : given;
+  const plain = given.replace(LONG_WINDOW, '');
+  const alias = plain === '' ? 'default' : plain;
+  const name = Object.hasOwn(ALIASES, alias) ? (ALIASES[alias] as string) : plain;
   // A custom endpoint may need no key, but the client requires some value.
   const credential = !key && token ? { authToken: token } : { apiKey: key || 'none' };
-  return { kind: 'anthropic', name, credential, ...(baseUrl && { baseUrl }) };
+  const isLong = LONG_WINDOW.test(given) && { hasLongWindow: true as const };
+  return { kind: 'anthropic', name, credential, ...(baseUrl && { baseUrl }), ...isLong };
 }
 
 function openai(name: string, env: Environment): ModelTarget | undefined {

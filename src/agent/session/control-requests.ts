@@ -62,7 +62,7 @@ async function initialize(session: Session, body: Frame): Promise<Reply> {
   session.applyLeadModel();
   const { agent } = session.options;
   if (agent !== undefined && !Object.hasOwn(session.agents, agent)) {
-    session.options.note?.(`--agent ${JSON.stringify(agent)} is ignored: no agent with this name is defined`);
+    session.options.note?.(`agent ${JSON.stringify(agent)} is ignored: no agent with this name is defined`);
   }
   session.servers.add(programServers(body), 'sdk');
   if (Array.isArray(body.systemPrompt)) session.systemPrompt = body.systemPrompt.map(String).join('\n\n');

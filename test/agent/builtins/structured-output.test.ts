@@ -60,7 +60,9 @@ test('a model that replies with text is reminded once', async () => {
   const { structured_output, ...rest } = (await result()) as { structured_output?: unknown };
   expect(structured_output).toBeUndefined();
   expect(rest).toMatchObject({ subtype: 'success', result: 'three, really' });
-  expect(texts(model.requests[1])).toEqual([expect.stringContaining('Call the StructuredOutput tool now')]);
+  expect(texts(model.requests[1])).toEqual([
+    expect.stringContaining('Return the reply with the StructuredOutput tool'),
+  ]);
   expect(model.requests).toHaveLength(2);
 });
 
@@ -115,6 +117,12 @@ test.each<[string, JsonSchema, object, unknown]>([
     { type: 'array', items: { $ref: '#/$defs/n' }, $defs: { n: { type: 'integer' } } },
     { output: [1] },
     [1],
+  ],
+  [
+    'a list of itself',
+    { type: 'array', items: { anyOf: [{ type: 'integer' }, { $ref: '#' }] } },
+    { output: [1, [2]] },
+    [1, [2]],
   ],
   ['a string', { type: 'string' }, { output: 'x' }, 'x'],
   [

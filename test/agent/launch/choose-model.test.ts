@@ -52,6 +52,19 @@ test('a name is resolved as `--model` resolves it; a name with a prefix stays', 
   expect(chooseModel({}, {}).resolveName('sonnet')).toBe('sonnet');
 });
 
+test('the suffix [1m] requests a window of a million tokens', async () => {
+  const { url, requests, betas } = await api([text('one'), text('two')]);
+  const env = { ANTHROPIC_BASE_URL: url };
+  const { model, modelName, resolveName } = chooseModel({ model: 'claude-sonnet-4-5[1m]' }, env);
+  expect(modelName).toBe('claude-sonnet-4-5');
+  expect(model.limits.contextTokens).toBe(1_000_000);
+  await ask(model, modelName);
+  await ask(model, resolveName('sonnet[1m]'));
+  expect(requests.map((it) => it.model)).toEqual(['claude-sonnet-4-5', 'claude-sonnet-5-5']);
+  expect(betas).toEqual(['context-1m-2025-08-07', '']);
+  expect(resolveName('opusplan')).toBe('claude-sonnet-5-5');
+});
+
 test('a known Anthropic model has its own limits', () => {
   const limits = (model: string) => chooseModel({ model }, { ANTHROPIC_API_KEY: 'k' }).model.limits;
   expect(limits('claude-sonnet-5')).toMatchObject({ contextTokens: 1_000_000, outputTokens: 64_000 });
