@@ -42,22 +42,19 @@ export async function openConversation(flags: KeepFlags, keeping: Keeping): Prom
     now,
     onUnwritable: note,
   });
-  if (flags.resume === undefined && !flags.continue) {
+  const found =
+    flags.resume === undefined
+      ? flags.continue && (await latestSession(root, cwd))
+      : await findSession(root, cwd, flags.resume);
+  // Like the `claude` CLI, --continue starts a new conversation if there is none.
+  if (!found && flags.resume === undefined) {
     const sessionId = flags.sessionId ?? randomUUID();
     if (flags.sessionId !== undefined && (await findSession(root, cwd, sessionId)))
       return { fault: `--session-id ${sessionId} is in use; use --resume to continue that session` };
     const transcript = flags.noPersistence ? {} : { transcript: new Transcript(place(sessionId)) };
     return { kept: { sessionId, messages: [], ...transcript } };
   }
-  const found =
-    flags.resume === undefined ? await latestSession(root, cwd) : await findSession(root, cwd, flags.resume);
-  if (!found) {
-    const what =
-      flags.resume === undefined
-        ? '--continue: no conversation found'
-        : `--resume ${flags.resume}: no conversation found`;
-    return { fault: `${what} in ${cwd}` };
-  }
+  if (!found) return { fault: `--resume ${flags.resume}: no conversation found in ${cwd}` };
   const contents = await read(found.path, flags.resumeSessionAt);
   if (!contents) return { fault: `--resume-session-at: conversation ${found.sessionId} has no such message` };
   for (const { message } of contents.diagnostics) note(`${found.path}: ${message}`);
@@ -84,7 +81,6 @@ function faultOf({ sessionId, resume, continue: isContinued, forkSession, resume
   if (resume !== undefined && !isSessionId(resume)) return '--resume must be a session id, which is a UUID';
   if (sessionId !== undefined && isResumed && !forkSession)
     return '--session-id can be combined with --resume or --continue only with --fork-session';
-  if (forkSession && !isResumed) return '--fork-session requires --resume or --continue';
   if (resumeSessionAt !== undefined && !isResumed)
     return '--resume-session-at requires --resume or --continue';
   return undefined;

@@ -147,9 +147,9 @@ describe('launch', () => {
     const env = { TOOLPLANE_HOME: home };
     const started = launch(memoryLinks().agent, {
       ...surroundings({ env }),
-      flags: parseFlags(['--continue']),
+      flags: parseFlags(['--resume=00000000-0000-4000-8000-0000000000aa']),
     });
-    await expect(started).rejects.toThrow('--continue: no conversation found in');
+    await expect(started).rejects.toThrow('no conversation found in');
   });
 });
 

@@ -134,7 +134,6 @@ describe('open conversation', () => {
       { resume: ONE, sessionId: TWO },
       '--session-id can be combined with --resume or --continue only with --fork-session',
     ],
-    [{ forkSession: true }, '--fork-session requires --resume or --continue'],
     [{ resumeSessionAt: NONE }, '--resume-session-at requires --resume or --continue'],
     [{ resume: ONE, resumeSessionAt: NONE }, `--resume-session-at: conversation ${ONE} has no such message`],
     [{ sessionId: ONE }, `--session-id ${ONE} is in use; use --resume to continue that session`],
@@ -143,9 +142,10 @@ describe('open conversation', () => {
     expect(await openConversation(flags, keeping)).toEqual({ fault });
   });
 
-  test('continuing without a conversation is an error', async () => {
-    expect(await openConversation({ continue: true }, keeping)).toEqual({
-      fault: '--continue: no conversation found in /w',
-    });
-  });
+  test.each<AgentFlags>([{ continue: true }, { forkSession: true }, { continue: true, forkSession: true }])(
+    '%j without a conversation starts a new one',
+    async (flags) => {
+      expect(await openConversation(flags, keeping)).toMatchObject({ kept: { messages: [] } });
+    },
+  );
 });
