@@ -125,6 +125,18 @@ test('deleting removes the transcript and the files beside it', async () => {
   await expect(sessions.deleteSession(roots, SESSION)).rejects.toMatchObject({ code: 'unknown-session' });
 });
 
+test('a session that is deleted while it runs continues in a new file', async () => {
+  const root = await temporaryRoot();
+  const roots = { toolplane: join(root, 'toolplane'), claude: join(root, 'claude') };
+  const place = { root: roots.toolplane, cwd: CWD, sessionId: SESSION };
+  const now = () => new Date(0);
+  await using transcript = new Transcript({ ...place, now, onUnwritable: expect.unreachable });
+  await transcript.append(TURN);
+  await sessions.deleteSession(roots, SESSION);
+  await transcript.append([user(3, 'Still there?')]);
+  expect(texts(await sessions.getSessionMessages(roots, SESSION))).toEqual(['Still there?']);
+});
+
 test('a fork of our own session is resumed with the messages up to the chosen one', async () => {
   await using world = await openAgentSandbox([text('first'), text('second'), text('third')]);
   const options: Options = { env: world.env, cwd: world.cwd, tools: [] };

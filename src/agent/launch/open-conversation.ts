@@ -57,7 +57,9 @@ export async function openConversation(flags: KeepFlags, keeping: Keeping): Prom
   if (!found) return { fault: `--resume ${flags.resume}: no conversation found in ${cwd}` };
   const contents = await read(found.path, flags.resumeSessionAt);
   if (!contents) return { fault: `--resume-session-at: conversation ${found.sessionId} has no such message` };
-  for (const { message } of contents.diagnostics) note(`${found.path}: ${message}`);
+  // Another query may have continued the session too, which is no defect.
+  const defects = contents.diagnostics.filter(({ fault: kind }) => kind !== 'other-branch');
+  for (const { message } of defects) note(`${found.path}: ${message}`);
   const { messages, lastUuid: after } = contents;
   const earlierReplies = contents.entries.flatMap((entry) =>
     entry.type === 'assistant' ? [{ model: entry.model, usage: entry.usage }] : [],

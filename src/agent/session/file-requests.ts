@@ -1,6 +1,5 @@
 import { decide } from '../../permissions/decide.ts';
 import { absolutePath } from '../../permissions/path.ts';
-import { modeOf } from '../../permissions/rule-store.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { READ } from '../builtins/files/read.ts';
@@ -22,7 +21,8 @@ export async function rewindFiles(session: Session, body: Frame, { signal }: Ser
     if (isDryRun) return { canRewind: false, error };
     throw new SdkError('control-failed', error);
   }
-  const { filesChanged, insertions, deletions, skippedLinks } = rewound;
+  const { filesChanged, insertions, deletions, skippedLinks, failures } = rewound;
+  for (const failure of failures) session.context.note(`A file could not be rewound: ${failure}`);
   if (isDryRun) return { canRewind: true, filesChanged, insertions, deletions };
   return { canRewind: true, skippedLinks };
 }
@@ -31,7 +31,7 @@ export async function rewindFiles(session: Session, body: Frame, { signal }: Ser
 const DEFAULT_BYTES = 1_000_000;
 const MAX_BYTES = 32_000_000;
 
-/** Reads a file for the program: one of the workspace, or one that a rule for its path allows to read. */
+/** Reads a file of the workspace for the program. */
 export async function readFile(session: Session, body: Frame, { signal }: Served): Promise<Frame> {
   const requested = String(body.path ?? '');
   const denied = new SdkError('control-failed', `read denied: ${requested}`);
@@ -53,8 +53,8 @@ export async function readFile(session: Session, body: Frame, { signal }: Served
 }
 
 /**
- * The absolute path and the one without links; undefined unless the permission rules allow `Read` for both. A rule that
- * allows the tool `Read` is meant for the model, and does not allow a program to read every file.
+ * The absolute path and the one without links; undefined unless both are in the workspace and no rule denies reading them
+ * or requires approval. Allow rules and the permission mode are meant for the model: they do not let a program read more.
  */
 async function readablePath(
   { context }: Session,
@@ -63,7 +63,7 @@ async function readablePath(
   if (requested === '' || requested.includes('\0')) return undefined;
   const workspace = context.workspace();
   const current = context.rules.current();
-  const rules = current.rules.filter(({ effect, content }) => effect !== 'allow' || content !== undefined);
+  const rules = current.rules.filter(({ effect }) => effect !== 'allow');
   const given = absolutePath(requested, workspace);
   const input = { file_path: given };
   const [resolved, links] = await Promise.all([
@@ -76,8 +76,8 @@ async function readablePath(
       decide({
         call: { name: 'Read', input: it },
         rules,
-        mode: modeOf(current),
-        bypassLaunched: context.mayBypass,
+        mode: 'default',
+        bypassLaunched: false,
         trusted: true,
         annotations: { readOnlyHint: true },
         workspace: { ...workspace, links },

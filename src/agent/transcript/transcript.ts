@@ -79,6 +79,7 @@ export class Transcript implements AsyncDisposable {
     if (text === '' || this.#isClosed) return;
     let isNew = false;
     try {
+      if (this.#file && (await this.#file.stat()).nlink === 0) await this.#reopen();
       if (this.#file) return await writeAll(this.#file, text);
       await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
       this.#file = await open(this.path, 'a', 0o600);
@@ -94,6 +95,12 @@ export class Transcript implements AsyncDisposable {
         `The session is not saved and cannot be resumed: ${this.path} cannot be written (${fault}). Check the owner of the folder and the free disk space.`,
       );
     }
+  }
+
+  /** A session that was deleted while it runs continues in a new file. */
+  async #reopen(): Promise<void> {
+    await this.#file?.close();
+    this.#file = undefined;
   }
 
   #header(): string {

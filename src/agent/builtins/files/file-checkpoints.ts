@@ -3,6 +3,7 @@ import { appendFile, lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { isRecord } from '../../../base/json-value.ts';
 import { diffLines } from '../../../base/text/line-diff.ts';
+import { messageOf } from '../../../protocol/sdk-error.ts';
 import type { RealFile } from './real-file.ts';
 
 /** The content of a file at one time: the name of its stored copy, or null if there was no file. */
@@ -18,6 +19,8 @@ export type RewoundFiles = {
   readonly deletions: number;
   /** Files that were left alone because they are links now, or lead through one. */
   readonly skippedLinks: number;
+  /** Why other files could not be read or restored. */
+  readonly failures: readonly string[];
 };
 
 /** The file that lists the checkpoints, beside the copies. */
@@ -78,23 +81,28 @@ export class FileCheckpoints {
     const at = this.#checkpoints.findLastIndex((it) => it.messageId === messageId);
     if (at === -1) return undefined;
     const filesChanged: string[] = [];
+    const failures: string[] = [];
     let [insertions, deletions, skippedLinks] = [0, 0, 0];
-    for (const path of this.#tracked()) {
-      const target = this.#stateAt(at, path);
-      if (target === undefined) continue;
+    const rewindFile = async (path: string, target: FileState) => {
       const file = await readReal(path, signal);
       const now = file.kind === 'file' ? file.bytes : undefined;
       const then = target ? await this.#copyOf(target.copy) : undefined;
-      if (file.kind !== 'refused' && isSame(now, then)) continue;
+      if (file.kind !== 'refused' && isSame(now, then)) return;
       filesChanged.push(path);
       const counts = countLines(now, then);
       insertions += counts.insertions;
       deletions += counts.deletions;
-      if (isDryRun) continue;
+      if (isDryRun) return;
       const isRestored = file.kind !== 'refused' && (await restore(path, then, target?.mode));
       if (!isRestored) skippedLinks++;
+    };
+    for (const path of this.#tracked()) {
+      const target = this.#stateAt(at, path);
+      // One file that cannot be restored does not keep the others from it.
+      if (target !== undefined)
+        await rewindFile(path, target).catch((cause) => void failures.push(`${path}: ${messageOf(cause)}`));
     }
-    return { filesChanged, insertions, deletions, skippedLinks };
+    return { filesChanged, insertions, deletions, skippedLinks, failures };
   }
 
   /** In the order in which they were changed first. */

@@ -33,7 +33,13 @@ test.each(['disk', 'memory'] as const)(
     await change('new.txt', 'new\n');
     await it.begin('second', never);
     await change('old.txt', 'changed\n');
-    const preview = { filesChanged: [path('old.txt')], insertions: 3, deletions: 1, skippedLinks: 0 };
+    const preview = {
+      filesChanged: [path('old.txt')],
+      insertions: 3,
+      deletions: 1,
+      skippedLinks: 0,
+      failures: [],
+    };
     expect(await rewind('second', true)).toEqual(preview);
     expect(await read('old.txt')).toBe('changed\n');
     await rewind('second');
@@ -119,6 +125,19 @@ test.each<[string, (path: string, target: string) => Promise<unknown>]>([
   expect(await rewind('first')).toMatchObject({ skippedLinks: 1 });
   expect(await read('target.txt')).toBe('target\n');
   expect(await read('b.txt')).toBeNull();
+});
+
+test('a file that cannot be reached does not keep the others from being restored', async () => {
+  const { it, path, change, rewind, read } = await open();
+  await mkdir(path('sub'));
+  await it.begin('first', never);
+  await change('a.txt', 'a\n');
+  await change('sub/b.txt', 'b\n');
+  await change('c.txt', 'c\n');
+  await rm(path('sub'), { recursive: true });
+  await writeFile(path('sub'), 'a file now\n');
+  expect(await rewind('first')).toMatchObject({ failures: [expect.stringContaining('sub/b.txt: ENOTDIR')] });
+  expect([await read('a.txt'), await read('c.txt')]).toEqual([null, null]);
 });
 
 test('a parent directory that is a link now is not followed', async () => {
