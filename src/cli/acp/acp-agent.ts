@@ -64,6 +64,8 @@ export async function serveAcp(stream: Stream, deps: AcpDeps, signal: AbortSigna
 class AcpAgent implements AsyncDisposable {
   readonly #deps: AcpDeps;
   readonly #sessions = new Map<string, AcpSession>();
+  /** Sessions that are being opened, closed or deleted. */
+  readonly #changing = new Map<string, Promise<void>>();
   #capabilities: ClientCapabilities = {};
   #isClosed = false;
 
@@ -81,20 +83,28 @@ class AcpAgent implements AsyncDisposable {
           throw invalidParams(`unknown authentication method ${JSON.stringify(params.methodId)}`);
         })
         .onRequest(session.new, ({ params, client }) => this.#new(params, client))
-        .onRequest(session.load, ({ params, client }) => this.#load(params, client))
-        .onRequest(session.resume, ({ params, client }) => this.#resume(params, client))
+        .onRequest(session.load, ({ params, client }) =>
+          this.#exclusively(params.sessionId, () => this.#load(params, client)),
+        )
+        .onRequest(session.resume, ({ params, client }) =>
+          this.#exclusively(params.sessionId, () => this.#resume(params, client)),
+        )
         .onRequest(session.fork, ({ params, client }) => this.#fork(params, client))
         .onRequest(session.list, async ({ params }) => {
           const listed = await this.#deps.history.list(params);
           if (!listed) throw invalidParams('unknown cursor');
           return listed;
         })
-        .onRequest(session.close, ({ params }) => this.#close(params.sessionId))
-        .onRequest(session.delete, async ({ params }) => {
-          await this.#close(params.sessionId);
-          await this.#requireStored(params.sessionId);
-          await this.#deps.history.delete(params.sessionId);
-        })
+        .onRequest(session.close, ({ params }) =>
+          this.#exclusively(params.sessionId, () => this.#close(params.sessionId)),
+        )
+        .onRequest(session.delete, ({ params: { sessionId } }) =>
+          this.#exclusively(sessionId, async () => {
+            await this.#close(sessionId);
+            await this.#requireStored(sessionId);
+            await this.#deps.history.delete(sessionId);
+          }),
+        )
         .onRequest(session.setTitle, async ({ params }) => {
           const title = oneLine(params.title);
           if (title === '') throw invalidParams('the title is empty');
@@ -148,11 +158,8 @@ class AcpAgent implements AsyncDisposable {
     params: SessionParams & { readonly sessionId: string },
     client: AgentContext,
   ): Promise<LoadSessionResponse> {
-    const { sessionId } = params;
-    await this.#close(sessionId);
-    const messages = await this.#stored(params);
-    const session = await this.#open(sessionId, params, { resume: sessionId }, client);
-    session.replay(messages);
+    const session = await this.#reopen(params, client);
+    session.replay(await this.#stored(params));
     return session.state;
   }
 
@@ -161,10 +168,18 @@ class AcpAgent implements AsyncDisposable {
     params: SessionParams & { readonly sessionId: string },
     client: AgentContext,
   ): Promise<LoadSessionResponse> {
+    return (await this.#reopen(params, client)).state;
+  }
+
+  /** Opens a stored session; one that is open is closed first, so that all of its conversation is stored. */
+  async #reopen(
+    params: SessionParams & { readonly sessionId: string },
+    client: AgentContext,
+  ): Promise<AcpSession> {
     const { sessionId } = params;
-    await this.#close(sessionId);
     await this.#stored(params);
-    return (await this.#open(sessionId, params, { resume: sessionId }, client)).state;
+    await this.#close(sessionId);
+    return this.#open(sessionId, params, { resume: sessionId }, client);
   }
 
   async #fork(
@@ -212,6 +227,22 @@ class AcpAgent implements AsyncDisposable {
     const session = this.#sessions.get(id);
     if (!session) throw RequestError.sessionNotFound(id);
     return session;
+  }
+
+  /** Opens, closes or deletes a session after earlier such requests for it, so that no agent is replaced while it opens. */
+  async #exclusively<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#changing.get(id) ?? Promise.resolve();
+    const done = before.then(work);
+    const settled = done.then(
+      () => {},
+      () => {},
+    );
+    this.#changing.set(id, settled);
+    try {
+      return await done;
+    } finally {
+      if (this.#changing.get(id) === settled) this.#changing.delete(id);
+    }
   }
 
   /** Cancels the prompts of a session and ends its agent. An unknown session is closed already. */

@@ -24,8 +24,8 @@ import { failureTexts } from '../chat/message-text.ts';
 import { alwaysUpdates, whatAlways } from '../chat/permission.ts';
 import type { StoredMessage } from './session-history.ts';
 import { invalidParams, promptMessage } from './session-request.ts';
-import { commandsUpdate, SessionUpdates, statusUpdate } from './session-updates.ts';
-import { type CallPlace, describeToolCall, textContent } from './tool-call.ts';
+import { commandsUpdate, SessionUpdates } from './session-updates.ts';
+import { approvalContent, type CallPlace, describeToolCall, textContent } from './tool-call.ts';
 
 /** The client of a session: where its updates and requests are sent. */
 export type SessionClient = {
@@ -159,6 +159,11 @@ export class AcpSession implements AsyncDisposable {
   /** Runs a prompt after the prompts before it. Aborting the signal cancels the prompt. */
   prompt(content: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     const message = promptMessage(content);
+    if (isClear(content)) {
+      // The conversation would continue under an id that the client does not know.
+      this.#notify({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: CLEAR_ADVICE } });
+      return Promise.resolve({ stopReason: 'end_turn' });
+    }
     const turn: Turn = { isCancelled: signal.aborted };
     const cancel = () => void this.#cancel([turn]).catch(() => {});
     this.#turns.add(turn);
@@ -283,11 +288,13 @@ export class AcpSession implements AsyncDisposable {
     // The text before the call is sent first.
     await setImmediate();
     for (const update of this.#updates.announce(toolCallId, tool, input)) this.#notify(update);
-    this.#notify(statusUpdate(toolCallId, 'pending'));
     const always = alwaysUpdates({ tool, context });
     const view = describeToolCall(tool, input, this.#place);
     const reason = context.decisionReason;
-    const content = [...view.content, ...(reason ? [textContent(`Approval required: ${reason}`)] : [])];
+    const content = [
+      ...approvalContent(tool, input, view),
+      ...(reason ? [textContent(`Approval required: ${reason}`)] : []),
+    ];
     try {
       const { outcome } = await this.#client.context.request(
         methods.client.session.requestPermission,
@@ -300,7 +307,7 @@ export class AcpSession implements AsyncDisposable {
       );
       if (outcome.outcome === 'cancelled') return this.#refuse(CANCELLED, { interrupt: true });
       if (outcome.optionId === ALLOW.optionId || (outcome.optionId === ALWAYS && always)) {
-        this.#notify(statusUpdate(toolCallId, 'in_progress'));
+        for (const update of this.#updates.started(toolCallId)) this.#notify(update);
         const updates = outcome.optionId === ALWAYS && always ? { updatedPermissions: always } : {};
         return { behavior: 'allow', ...updates };
       }
@@ -354,6 +361,14 @@ const ALWAYS = 'allow-always';
 const REJECT: PermissionOption = { optionId: 'reject', name: 'Reject', kind: 'reject_once' };
 const REJECTED = 'The user denied the call.';
 const CANCELLED = 'The user cancelled the prompt.';
+
+const CLEAR_ADVICE = 'To clear the conversation, start a new session.';
+
+/** Whether a prompt is the command that clears the conversation, or one of its aliases. */
+function isClear(prompt: readonly ContentBlock[]): boolean {
+  const text = prompt.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+  return /^\/(?:clear|new|reset)(?:\s|$)/.test(text.trim());
+}
 
 const MAX_DIFF_BYTES = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import type { SessionInfo } from '@agentclientprotocol/sdk/unstable';
 import { isRecord } from '../../base/json-value.ts';
-import { truncate } from '../../base/text/display-text.ts';
+import { INVISIBLE_CHARACTERS, truncate } from '../../base/text/display-text.ts';
 import type { SDKSessionInfo } from '../../sdk/session-store.ts';
 import {
   deleteSession,
@@ -76,7 +76,7 @@ function describeSession({ sessionId, cwd = '/', summary, lastModified }: SDKSes
   };
 }
 
-/** Text on one line without surplus white space. */
+/** Text on one line, without invisible characters and surplus white space. */
 export function oneLine(text: string): string {
-  return text.trim().replaceAll(/\s+/g, ' ');
+  return text.replaceAll(INVISIBLE_CHARACTERS, ' ').trim().replaceAll(/\s+/g, ' ');
 }

@@ -1,9 +1,4 @@
-import type {
-  AvailableCommand,
-  ContentBlock,
-  SessionUpdate,
-  ToolCallStatus,
-} from '@agentclientprotocol/sdk/unstable';
+import type { AvailableCommand, ContentBlock, SessionUpdate } from '@agentclientprotocol/sdk/unstable';
 import { isRecord } from '../../base/json-value.ts';
 import type { SDKMessage } from '../../protocol/agent-message.ts';
 import type { SlashCommand } from '../../protocol/system-message.ts';
@@ -25,7 +20,7 @@ type UpdateOptions = CallPlace & {
 };
 
 /** A tool call that has been announced and has no result yet. */
-type OpenCall = { readonly name: string; readonly input: unknown };
+type OpenCall = { readonly name: string; readonly input: unknown; isRunning?: boolean };
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -55,8 +50,9 @@ export class SessionUpdates {
       case 'user':
         return this.#results(message.message.content, message.tool_use_result);
       case 'tool_progress':
-        return this.#calls.has(message.tool_use_id) ? [statusUpdate(message.tool_use_id, 'in_progress')] : [];
+        return this.started(message.tool_use_id);
       case 'system':
+        if (isAllowance(message)) return this.started((message as Block).tool_use_id);
         if (message.subtype === 'commands_changed') return [commandsUpdate(message.commands)];
         if (message.subtype === 'api_retry' && this.#options.showsNotices) {
           const description = retryText({ ...message });
@@ -93,6 +89,14 @@ export class SessionUpdates {
   announce(id: string, name: string, input: unknown): SessionUpdate[] {
     const known = this.#calls.get(id);
     return known?.input === undefined ? this.#call({ id, name, input }, null) : [];
+  }
+
+  /** Reports once that a call is running. */
+  started(id: unknown): SessionUpdate[] {
+    const call = typeof id === 'string' ? this.#calls.get(id) : undefined;
+    if (!call || call.isRunning) return [];
+    call.isRunning = true;
+    return [{ sessionUpdate: 'tool_call_update', toolCallId: String(id), status: 'in_progress' }];
   }
 
   #streamEvent(event: unknown): SessionUpdate[] {
@@ -158,7 +162,8 @@ export class SessionUpdates {
       name,
       ...view,
       ...(this.#isTerminal(name) && { content: [{ type: 'terminal' as const, terminalId: id }] }),
-      status: 'in_progress' as const,
+      // It runs once it is allowed; agents that report no decision report its progress or result.
+      status: 'pending' as const,
       rawInput: input,
       ...metaOf({
         ...(parent !== null && { toolplane: { parentToolCallId: parent } }),
@@ -202,9 +207,9 @@ export function commandsUpdate(commands: readonly SlashCommand[]): SessionUpdate
   return { sessionUpdate: 'available_commands_update', availableCommands };
 }
 
-/** The update of a call's status. */
-export function statusUpdate(toolCallId: string, status: ToolCallStatus): SessionUpdate {
-  return { sessionUpdate: 'tool_call_update', toolCallId, status };
+/** Whether a call was allowed, by a rule, a hook or the user. Only Toolplane's agent reports decisions. */
+function isAllowance(message: Block): boolean {
+  return message.subtype === 'permission_decided' && message.behavior === 'allow';
 }
 
 /** The output of a command in a terminal that the client shows, and its end. */

@@ -6,7 +6,7 @@ import type {
   ToolKind,
 } from '@agentclientprotocol/sdk/unstable';
 import { isRecord } from '../../base/json-value.ts';
-import { truncate, visibleText } from '../../base/text/display-text.ts';
+import { truncate, visibleJson, visibleText } from '../../base/text/display-text.ts';
 import { guessToolName } from '../../protocol/tool-name.ts';
 
 /** How a client shows a tool call. */
@@ -34,7 +34,11 @@ const TOOLS: ReadonlyMap<string, Describe> = new Map<string, Describe>([
     ({ command, description }) => ({
       kind: 'execute',
       title: text(command) || 'Run a command',
-      content: text(description) === '' ? [] : [textContent(text(description))],
+      // The title is truncated; the description is written by the model.
+      content: [
+        ...(text(command) === '' ? [] : [textContent(fenced(visibleLines(text(command))))]),
+        ...(text(description) === '' ? [] : [textContent(text(description))]),
+      ],
     }),
   ],
   ['Read', ({ file_path, offset }, path) => ({ kind: 'read', ...fileCall('Read', path(file_path), offset) })],
@@ -89,6 +93,25 @@ export function describeToolCall(name: string, input: unknown, place: CallPlace)
     ...known,
     title: titleText(known?.title ?? otherTitle(name)),
   };
+}
+
+/** The members of the input that the view of a call shows completely. */
+const SHOWN_MEMBERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Bash', ['command', 'description']],
+  ['Edit', ['file_path', 'old_string', 'new_string']],
+  ['Write', ['file_path', 'content']],
+]);
+
+/** The content of a permission request: the view of the call, and everything else that would run, in full. */
+export function approvalContent(
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  { content }: ToolCallView,
+): ToolCallContent[] {
+  const shown = SHOWN_MEMBERS.get(name) ?? [];
+  const rest = Object.fromEntries(Object.entries(input).filter(([member]) => !shown.includes(member)));
+  if (Object.keys(rest).length === 0) return content;
+  return [...content, textContent(fenced(visibleJson(JSON.stringify(rest, null, 2))))];
 }
 
 /** The content and locations of a result; a member that is undefined stays as the call has it. */
@@ -214,6 +237,11 @@ function titleText(title: string): string {
 /** Text in Markdown. */
 export function textContent(value: string): ToolCallContent {
   return { type: 'content', content: { type: 'text', text: value } };
+}
+
+/** The text with escapes for characters that are invisible or change its direction; lines stay lines. */
+function visibleLines(value: string): string {
+  return value.split('\n').map(visibleText).join('\n');
 }
 
 /** A fence that is longer than every run of backticks in the text. */

@@ -74,6 +74,50 @@ test('an allowed call is announced, asked about and completed', async () => {
   expect(chunkText(acp.updates)).toBe('Let me see.done');
 });
 
+test('a permission request shows the whole command, and the whole input of other tools', async () => {
+  const command = `echo ${'a'.repeat(250)};\n  touch evil\u202e`;
+  const { command: server, args = [] } = fixture();
+  const acp = await openAcp(
+    [
+      toolUse('Bash', { command, description: 'harmless', timeout: 5000 }),
+      toolUse('mcp__calc__pid', { deep: { secret: 'yes' } }),
+      text('fine'),
+    ],
+    { answer: select('reject') },
+  );
+  const sessionId = await acp.newSession({ mcpServers: [{ name: 'calc', command: server, args, env: [] }] });
+  await acp.prompt(sessionId, 'go');
+  const texts = acp.permissions.map(({ toolCall }) =>
+    (toolCall.content ?? []).map((it) =>
+      it.type === 'content' && it.content.type === 'text' ? it.content.text : '',
+    ),
+  );
+  expect(texts[0]?.[0]).toBe(`\`\`\`\necho ${'a'.repeat(250)};\n  touch evil\\u202e\n\`\`\``);
+  expect(texts[0]?.slice(1, 3)).toEqual(['harmless', '```\n{\n  "timeout": 5000\n}\n```']);
+  expect(texts[1]?.[0]).toContain('"secret": "yes"');
+});
+
+test('a call is pending until it is allowed', async () => {
+  const call = toolUse('Bash', { command: 'touch made' }, 'call');
+  const statuses = async (answer: string) => {
+    const acp = await openAcp([call, text('fine')], { answer: select(answer) });
+    await acp.prompt(await acp.newSession(), 'go');
+    const updates = [...acp.updatesOf('tool_call'), ...acp.updatesOf('tool_call_update')];
+    return [...new Set(updates.map(({ status }) => status))];
+  };
+  expect(await statuses('reject')).toEqual(['pending', 'failed']);
+  expect(await statuses('allow')).toEqual(['pending', 'in_progress', 'completed']);
+});
+
+test('a prompt that would clear the conversation is answered with advice', async () => {
+  const acp = await openAcp([text('one')]);
+  const id = await acp.newSession();
+  expect(await acp.prompt(id, '/clear')).toBe('end_turn');
+  expect(chunkText(acp.updates)).toContain('start a new session');
+  await acp.prompt(id, 'go');
+  expect((await acp.agent.request(session.list, {})).sessions).toMatchObject([{ sessionId: id }]);
+});
+
 test('a rejected call does not run, and the turn continues', async () => {
   const acp = await openAcp([toolUse('Bash', { command: 'touch made' }), text('fine')], {
     answer: select('reject'),

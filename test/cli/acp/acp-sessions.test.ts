@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { methods } from '@agentclientprotocol/sdk/unstable';
 import { expect, test } from 'vitest';
+import { isAlive } from '../../support/fixture-server.ts';
 import type { MessagesRequest } from '../../support/model-api/messages-request.ts';
 import { text, together, toolUse } from '../../support/model-api/model-reply.ts';
 import { type AcpClient, chunkText, delivered, openAcp } from '../support/acp-client.ts';
@@ -90,6 +93,27 @@ test('an open session can be forked and loaded', async () => {
   expect(prompts(await acp.api.request(3))).toEqual(['first', 'third']);
 });
 
+test('loading an open session from another directory leaves it open', async () => {
+  const acp = await openAcp([text('one'), text('two')]);
+  const id = await acp.newSession();
+  await acp.prompt(id, 'first');
+  const elsewhere = acp.agent.request(session.load, { sessionId: id, cwd: '/', mcpServers: [] });
+  await expect(elsewhere).rejects.toMatchObject({ code: -32002 });
+  expect(await acp.prompt(id, 'second')).toBe('end_turn');
+});
+
+test('of several agents that load one session at once, one remains', async () => {
+  const { id, ...acp } = await openWithSession();
+  const pids = join(acp.cwd, 'pids');
+  const code = `require('node:fs').appendFileSync(${JSON.stringify(pids)}, process.pid + '\\n'); process.stdin.resume()`;
+  const mcpServers = [{ name: 'slow', command: process.execPath, args: ['-e', code], env: [] }];
+  const params = { sessionId: id, cwd: acp.cwd, mcpServers };
+  await Promise.all([1, 2, 3].map(() => acp.agent.request(session.load, params)));
+  await acp.agent.request(session.close, { sessionId: id });
+  const started = await readFile(pids, 'utf8').catch(() => '');
+  expect(started.split('\n').filter((pid) => pid !== '' && isAlive(Number(pid)))).toEqual([]);
+});
+
 test('sessions with a prompt are listed, by directory if one is given', async () => {
   const { id, ...acp } = await openWithSession();
   await acp.newSession();
@@ -103,7 +127,7 @@ test('sessions with a prompt are listed, by directory if one is given', async ()
 
 test('a session can be given a title and deleted', async () => {
   const { id, ...acp } = await openWithSession();
-  const title = { sessionId: id, title: ' My\n session ' };
+  const title = { sessionId: id, title: ' My\n\u001b session ' };
   expect(await acp.agent.request(session.setTitle, title)).toEqual({ title: 'My session' });
   const { sessions } = await acp.agent.request(session.list, {});
   expect(sessions).toMatchObject([{ sessionId: id, title: 'My session' }]);
