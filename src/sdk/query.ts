@@ -118,7 +118,7 @@ export function createQuery(deps: SdkDeps): QueryFunctions {
   return {
     query({ prompt, options = {} }) {
       checkPrompt(prompt);
-      return new Query(new Conversation(options, deps), prompt);
+      return new Query(new Conversation(options ?? {}, deps), prompt);
     },
     async startup({ options = {}, initializeTimeoutMs = 60_000 } = {}) {
       checkLimit(initializeTimeoutMs);

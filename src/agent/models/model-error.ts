@@ -85,7 +85,8 @@ const CREDIT = /credit balance is too low/i;
 
 /** Describes a failed request to a program; `model` is the name of the requested model. */
 export function describeFailure(failure: ModelError, model: string): ApiFailure {
-  const { code, status, message, detail = message } = failure;
+  const { code, status, message, endpoint, detail = message } = failure;
+  const where = endpoint === undefined ? '' : ` (${endpoint})`;
   const described = (
     text: string,
     error: SDKAssistantMessageError,
@@ -98,14 +99,17 @@ export function describeFailure(failure: ModelError, model: string): ApiFailure 
   if (code === 'unauthorized') {
     if (status === undefined) return described(message, 'authentication_failed');
     const text = status === 401 ? 'Invalid API key · ' : `Failed to authenticate. API Error: ${status} `;
-    return described(text + (status === 401 ? message : detail), 'authentication_failed');
+    return described(`${text}${detail}${status === 401 ? where : ''}`, 'authentication_failed');
   }
   if (status === 404)
-    return described(`There's an issue with the selected model (${model}) · ${message}`, 'model_not_found');
+    return described(
+      `There's an issue with the selected model (${model}) · ${detail}${where}`,
+      'model_not_found',
+    );
   if (status === 429) return described(`API Error: Request rejected (429) · ${detail}`, 'rate_limit');
   if (status !== undefined && status < 500) return described(`API Error: ${status} ${detail}`, 'unknown');
   if (status !== undefined) {
-    const advice = failure.endpoint === undefined ? '' : ` (${failure.endpoint}); try again later`;
+    const advice = where && `${where}; try again later`;
     return described(`API Error: ${status} ${detail}${advice}`, 'server_error');
   }
   return described(`API Error: ${message}`, code === 'bad-request' ? 'unknown' : 'server_error');

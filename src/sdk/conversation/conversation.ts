@@ -258,6 +258,7 @@ export class Conversation {
       turn: this.#turn,
       lastResult: this.#lastResult,
     });
+    this.#isClosed = true;
     if (reason === undefined) this.messages.end();
     else this.messages.fail(reason);
     this.#link.close().catch(() => {});

@@ -50,6 +50,7 @@ const ROWS: readonly Row[] = [
       ),
     CLOSED,
   ],
+  ['a request after the process ended', 'exits', ({ query: q }) => askAtEnd(q), CLOSED],
   ['a refused request', 'refuses', ({ query: q }) => q.interrupt(), { isAbort: false, message: 'not now' }],
   ['an exit at start', 'exits at start', ({ query: q }) => readAll(q), exited('exited with code 3')],
   ['an exit', 'exits', ({ query: q }) => readAll(q), exited('exited with code 3')],
