@@ -51,7 +51,7 @@ function noticesOf(configuration: Configuration): Notice[] {
     ...pendingNotices(configuration),
     ...settings.pending.map(({ label, choice }) =>
       plain(
-        `${label} ${choice === 'new' ? 'is not approved' : 'changed since it was approved'}, so only its restrictions are active: run "toolplane mcp approve --settings"`,
+        `${label} ${choice === 'new' ? 'is not approved' : 'changed since it was approved'}, so only its restrictions are active: to review and approve it, run "toolplane mcp approve"`,
       ),
     ),
   ];

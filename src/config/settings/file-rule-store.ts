@@ -88,7 +88,7 @@ function sessionOnly(why: string): string {
 }
 
 function waiting(label: string): string {
-  return `${label} is not approved, so nothing was written to it: run "toolplane mcp approve --settings"`;
+  return `${label} is not approved, so nothing was written to it: to review and approve it, run "toolplane mcp approve"`;
 }
 
 /** In settings it would prevent agents from starting that are launched without the flag for it. */

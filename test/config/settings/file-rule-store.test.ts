@@ -141,7 +141,7 @@ test('applies the rule to the session if the file is not approved, and says so',
     { tool: 'Bash', content: 'ls', effect: 'allow', source: 'session' },
   ]);
   expect(notes).toEqual([
-    'saved for this session only: .toolplane/settings.local.json is not approved, so nothing was written to it: run "toolplane mcp approve --settings"',
+    'saved for this session only: .toolplane/settings.local.json is not approved, so nothing was written to it: to review and approve it, run "toolplane mcp approve"',
   ]);
   expect((await settingsNow(world())).pending).toMatchObject([{ choice: 'new' }]);
 });

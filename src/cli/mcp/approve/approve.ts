@@ -18,7 +18,7 @@ import { line, type Piece } from '../../terminal/render.ts';
 import { processTerminal } from '../../terminal/terminal.ts';
 import { whereDocument, whereText } from '../entries.ts';
 import { inSession, type Session } from '../session.ts';
-import { askToApprove, trustText } from './dialogue.ts';
+import { askToApprove, settingsRows, trustText } from './dialogue.ts';
 import {
   allPending,
   type Decisions,
@@ -163,7 +163,7 @@ export function startApprove(
     const decisions = stated(request, configuration, pending);
     if (pending.length === 0 && (!decisions || (request.all && !request.settings)))
       return nothingWaits(session, configuration);
-    if (decisions) return decide(session, decisions);
+    if (decisions) return decide(session, decisions, { showsSettings: true });
     if (format === 'json' || !processTerminal(env).isInteractive) throw approvalRequired(pending);
     const trust = trustable(configuration);
     const end = await askToApprove(pending, 'directory' in trust ? trust.directory : undefined, env);
@@ -234,7 +234,11 @@ function listed(names: readonly string[]): string {
 const MAX_NAMES = 10;
 
 /** Writes and reports the decisions. */
-async function decide({ context, answer, report }: Session, decisions: Decisions): Promise<number> {
+async function decide(
+  { context, answer, report }: Session,
+  decisions: Decisions,
+  options: { readonly showsSettings?: boolean } = {},
+): Promise<number> {
   const { approved, rejected, settings, rejectedSettings, trusted, waiting = [] } = decisions;
   if (approved.length > 0) decideServers(context.home, approved, 'approved');
   if (rejected.length > 0) decideServers(context.home, rejected, 'rejected');
@@ -250,7 +254,7 @@ async function decide({ context, answer, report }: Session, decisions: Decisions
       ...(trusted !== undefined && { trusted }),
       ...(waiting.length > 0 && { waiting: waiting.map((it) => ({ name: it.name, ...whereDocument(it) })) }),
     },
-    pieces: decisionPieces(decisions),
+    pieces: decisionPieces(decisions, options),
   });
   for (const it of waiting) {
     report(
@@ -264,11 +268,18 @@ function settingsDocument({ label, path, scope }: SettingsSource): object {
   return { scope, label, path };
 }
 
-function decisionPieces({ approved, rejected, settings, rejectedSettings, trusted }: Decisions): Piece[] {
+/** Settings that were approved by a flag are shown: the user has not seen them in a dialogue. */
+function decisionPieces(
+  { approved, rejected, settings, rejectedSettings, trusted }: Decisions,
+  { showsSettings = false }: { readonly showsSettings?: boolean },
+): Piece[] {
   const pieces = [
     ...approved.map((it) => line(['✓ ', 'good'], 'approved ', [it.name, 'strong'], ` (${whereText(it)})`)),
     ...rejected.map((it) => line(['⏸ ', 'dim'], 'rejected ', [it.name, 'strong'], ` (${whereText(it)})`)),
-    ...settings.map(({ label }) => line(['✓ ', 'good'], `approved the settings in ${label}`)),
+    ...settings.flatMap((source) => [
+      line(['✓ ', 'good'], `approved the settings in ${source.label}`, showsSettings ? ':' : ''),
+      ...(showsSettings ? settingsRows(source) : []),
+    ]),
     ...rejectedSettings.map(({ label }) =>
       line(
         ['⏸ ', 'dim'],

@@ -2,6 +2,7 @@ import { isRecord } from '../../../base/json-value.ts';
 import { isCredentialName } from '../../../base/text/redact.ts';
 import { approvablePart } from '../../../config/approval/approved-content.ts';
 import type { WrittenServer } from '../../../config/model.ts';
+import type { SettingsSource } from '../../../config/sources/source-types.ts';
 import { type Asking, askFor, type Left, runDialogue } from '../../terminal/dialogue.ts';
 import { line, type Piece, type Span } from '../../terminal/render.ts';
 import { whereText } from '../entries.ts';
@@ -132,8 +133,13 @@ export function pendingPieces(pending: Pending): Piece[] {
   return [
     line(['? ', 'warn'], 'settings in ', [source.label, 'strong'], ' that need approval:'),
     ...changed,
-    ...rowsOf(approvablePart(source.value) ?? {}),
+    ...settingsRows(source),
   ];
+}
+
+/** The part of a settings file that needs approval. */
+export function settingsRows({ value }: Pick<SettingsSource, 'value'>): Piece[] {
+  return rowsOf(approvablePart(value) ?? {});
 }
 
 /** Notes that "trust" in a shared file has no effect. */

@@ -84,7 +84,7 @@ function pendingFindings({ settings }: Configuration, label: string): Finding[] 
       check: 'approval',
       level: 'waiting',
       text: `${why}, so only its restrictions are active`,
-      fix: 'review the file, then run: toolplane mcp approve --settings',
+      fix: 'to review and approve it, run: toolplane mcp approve',
     },
   ];
 }

@@ -103,6 +103,23 @@ describe('approve', () => {
     expect(stderr).toMatch(/^toolplane: \.mcp\.json:\d+:\d+: .*\n$/);
   });
 
+  test('--settings shows the settings that it approves', async () => {
+    const place = mcpPlace();
+    place.write(join(place.project, '.claude', 'settings.json'), {
+      permissions: { deny: ['Bash(rm *)'] },
+      hooks: { Stop: [{ hooks: [{ type: 'command', command: 'echo planted' }] }] },
+    });
+    const { code, stdout } = await place.mcp('approve', '--settings');
+    expect({ code, lines: stdout.split('\n') }).toMatchObject({
+      code: 0,
+      lines: expect.arrayContaining([
+        '✓ approved the settings in .claude/settings.json:',
+        expect.stringContaining('"command": "echo planted"'),
+      ]),
+    });
+    expect(stdout).not.toContain('rm *');
+  });
+
   test('everything in a trusted repository is active, also after a change, except rejected entries', async () => {
     const place = mcpPlace();
     place.write(projectFile(place), { mcpServers: { a: A, b: A } });
