@@ -18,7 +18,7 @@ import { z } from 'zod';
 
 /** One way to cause each error. */
 const CAUSES: Record<SdkErrorCode, () => unknown> = {
-  'bad-option': () => ask({ maxTurns: 0 }),
+  'bad-option': () => ask({ canUseTool: 'yes' } as never),
   'unsupported-option': () => ask({ sessionStore: {} } as Options),
   'unsupported-method': async () => {
     const { importSessionToStore } = await import('toolplane');

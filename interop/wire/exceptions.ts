@@ -10,7 +10,7 @@ export const EXCEPTIONS: readonly WireException[] = [
   {
     cases: [/^argv: unsafe /],
     reason:
-      'An invalid value that would disable a guard or a restriction is rejected with an error that names the option, before the agent starts: callbacks that are not functions, `tools` or directories that are not lists, tool rules that contain other rules.',
+      'An invalid value that would disable a guard or a restriction is rejected with an error that names the option, before the agent starts: callbacks that are not functions, `tools` or directories that are not lists, and a text in a list of tool rules that is not exactly one rule, such as `Read,Bash`.',
   },
   {
     cases: ['argv: null values'],

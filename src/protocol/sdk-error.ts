@@ -3,7 +3,7 @@ import { isRecord } from '../base/json-value.ts';
 /** Every code an `SdkError` can carry: what it means and what to do. `docs/errors.md` is generated from this table. */
 export const SDK_ERRORS = {
   'bad-option': {
-    meaning: 'An option has an invalid value, or is unknown and `strictOptions` is set.',
+    meaning: 'An option has an invalid value; with `strictOptions`, also an unknown option.',
     remedy: 'Correct the option that the message names.',
   },
   'unsupported-option': {

@@ -25,7 +25,7 @@ const HELP = `
 The prompt is read from the arguments or from stdin:
 
   toolplane run "Which files are there?"
-  git diff | toolplane run "Review this:" -      - inserts stdin
+  git diff | toolplane run "Review this:" -      - appends stdin to the prompt
 
 The run is non-interactive: calls that require approval are denied and reported on stderr with the rule that would allow
 them.

@@ -122,7 +122,7 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
   extraArgs: row(
     'argv',
     flagMap,
-    '`--name value`, or `--name` for null; a flag without a value also accepts an empty string',
+    '`--name value`, or `--name` for null; a value for a flag without a value is ignored',
     (value) =>
       isEmptyList(value) || isFlagMap(value, (it) => it === null || it === undefined || isScalar(it)),
   ),
