@@ -16,6 +16,10 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const called: unknown[] = [];
   const add = sdk.tool('add', 'Adds', { a: z.number(), b: z.number() }, async ({ a, b }) => {
     called.push({ add: [a, b], isConnected: calc.instance.isConnected() });
+    // The agent reads the list again during the next call, and the call after it uses the tool.
+    calc.instance.tool('late', 'Registered late', async () => ({
+      content: [{ type: 'text', text: 'late' }],
+    }));
     return { content: [{ type: 'text', text: `${a + b}` }] };
   });
   const calc = sdk.createSdkMcpServer({ name: 'calc', version: '1.0.0', tools: [add] });
@@ -25,9 +29,6 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     { title: 'Doubler', description: 'Doubles', inputSchema: { n: z.number() } },
     async ({ n }, extra) => {
       called.push({ double: n, isAborted: extra.signal.aborted });
-      calc.instance.tool('late', 'Registered late', async () => ({
-        content: [{ type: 'text', text: 'late' }],
-      }));
       return { content: [{ type: 'text', text: `${n * 2}` }] };
     },
   );

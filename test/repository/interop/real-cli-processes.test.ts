@@ -49,7 +49,7 @@ test('an agent that is killed in a call fails the query at once with the reason,
   await aborted;
   expect(performance.now() - killedAt).toBeLessThan(5000);
   expect(['answered', 'failed']).toContain(await pending);
-  await expect(running.setModel('x')).rejects.toMatchObject({ code: 'process-exited' });
+  await expect(running.setModel('x')).rejects.toMatchObject({ code: 'closed' });
   await gone(pid);
   expect(slow.instance.isConnected()).toBe(false);
 });
