@@ -54,7 +54,10 @@ export async function openConversation(flags: KeepFlags, keeping: Keeping): Prom
     const transcript = flags.noPersistence ? {} : { transcript: new Transcript(place(sessionId)) };
     return { kept: { sessionId, messages: [], ...transcript } };
   }
-  if (!found) return { fault: `--resume ${flags.resume}: no conversation found in ${cwd}` };
+  if (!found)
+    return {
+      fault: `No conversation found with session ID: ${flags.resume} (--resume finds the sessions of ${cwd})`,
+    };
   const contents = await read(found.path, flags.resumeSessionAt);
   if (!contents) return { fault: `--resume-session-at: conversation ${found.sessionId} has no such message` };
   // Another query may have continued the session too, which is no defect.

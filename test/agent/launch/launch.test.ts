@@ -149,7 +149,7 @@ describe('launch', () => {
       ...surroundings({ env }),
       flags: parseFlags(['--resume=00000000-0000-4000-8000-0000000000aa']),
     });
-    await expect(started).rejects.toThrow('no conversation found in');
+    await expect(started).rejects.toThrow('No conversation found with session ID: ');
   });
 });
 

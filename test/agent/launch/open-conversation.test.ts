@@ -129,7 +129,7 @@ describe('open conversation', () => {
   test.each<[AgentFlags, string]>([
     [{ sessionId: '../x' }, '--session-id must be a UUID'],
     [{ resume: '../x' }, '--resume must be a session id, which is a UUID'],
-    [{ resume: NONE }, `--resume ${NONE}: no conversation found in /w`],
+    [{ resume: NONE }, `No conversation found with session ID: ${NONE} (--resume finds the sessions of /w)`],
     [
       { resume: ONE, sessionId: TWO },
       '--session-id can be combined with --resume or --continue only with --fork-session',
