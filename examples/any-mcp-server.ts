@@ -30,7 +30,7 @@ const conversation = query({
   options: {
     ...agent.options,
     mcpServers: {
-      // An instance has one session, which all queries share.
+      // An McpServer that you create has one session, which all queries share.
       shared: { type: 'sdk', name: 'shared', instance: makeGreeter('Hello') },
       // A function creates a server for each query.
       own: { type: 'sdk', name: 'own', instance: () => makeGreeter('Hei') },

@@ -138,6 +138,7 @@ function hookFailures(): string {
 function modelAliases(): string {
   return Object.entries(MODEL_ALIASES)
     .map(([alias, name]) => `\`${alias}\` is \`${name}\``)
+    .concat('`opusplan` is the same as `sonnet`')
     .join(', ');
 }
 

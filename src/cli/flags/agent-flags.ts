@@ -133,7 +133,8 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--max-budget-usd <amount>',
-    description: 'maximum cost of the conversation in US dollars, at list prices',
+    description:
+      'maximum cost in US dollars since the conversation was started, resumed or cleared, at list prices',
     parse: amount,
     option: (maxBudgetUsd: number) => ({ maxBudgetUsd }),
   },

@@ -122,7 +122,7 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
   extraArgs: row(
     'argv',
     flagMap,
-    '`--name value`, or `--name` for null; a value for a flag without a value is ignored',
+    '`--name value`, or `--name` for null; a value for a flag that takes none is ignored',
     (value) =>
       isEmptyList(value) || isFlagMap(value, (it) => it === null || it === undefined || isScalar(it)),
   ),
