@@ -36,13 +36,13 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   };
   const prompts = Object.keys(ERRORS).filter((prompt) => !ALONE.includes(prompt));
   const chat = converse();
-  const sayNext = () => {
+  const sendNext = () => {
     const prompt = prompts.shift();
     if (prompt === undefined) chat.end();
     else chat.say(prompt);
   };
-  sayNext();
-  const inOne = await transcribe(ask(chat), (message) => message.type === 'result' && sayNext());
+  sendNext();
+  const inOne = await transcribe(ask(chat), (message) => message.type === 'result' && sendNext());
   const alone: unknown[] = [];
   for (const prompt of ALONE) alone.push(await transcribe(ask(prompt)));
   const unreachable = await transcribe(ask('Hello.', { ANTHROPIC_BASE_URL: 'http://127.0.0.1:3' }));

@@ -23,7 +23,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
       model: 'claude-sonnet-5',
       systemPrompt: { type: 'preset' as const, preset: 'claude_code' as const, append: 'More.' },
     },
-    { agent: 'nobody', model: 'claude-sonnet-5' },
+    { agent: 'unknown', model: 'claude-sonnet-5' },
   ];
   const seen: unknown[] = [];
   for (const given of cases) {

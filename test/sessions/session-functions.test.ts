@@ -182,7 +182,7 @@ test.each(['../secret', '..', 'a/b', '', `${SESSION}/../x`, 'agent-x'])(
 
 test('a large transcript of the claude CLI is listed by both of its ends', async () => {
   const { roots } = await stored();
-  const folder = join(roots.claude, 'projects', '-work-x');
+  const folder = join(roots.claude, 'projects', '-home-ada-x');
   await mkdir(folder, { recursive: true });
   const filler = `${JSON.stringify({ type: 'other', text: 'x'.repeat(1000) })}\n`.repeat(500);
   const title = JSON.stringify({ type: 'custom-title', customTitle: 'At the end' });

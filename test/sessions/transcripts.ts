@@ -11,7 +11,7 @@ function record(n: number, parent: number | null, more: object): object {
     uuid: uuid(n),
     timestamp: time(n),
     entrypoint: 'cli',
-    cwd: '/work/x',
+    cwd: '/home/ada/x',
     sessionId: 'SESSION',
     version: '2.1.325',
     gitBranch: 'main',

@@ -146,8 +146,8 @@ export const INPUT_CASES: readonly WireCase[] = [
       beforeResult: [
         { frame: { type: 'keep_alive' } },
         { frame: { type: 'never_heard_of' } },
-        { frame: { type: 'control_cancel_request', request_id: 'nobody' } },
-        { frame: { type: 'control_response', response: { subtype: 'success', request_id: 'nobody' } } },
+        { frame: { type: 'control_cancel_request', request_id: 'unknown' } },
+        { frame: { type: 'control_response', response: { subtype: 'success', request_id: 'unknown' } } },
       ],
     },
   },

@@ -62,8 +62,8 @@ test.each<[string, Options, Partial<SessionOptions>, object]>([
   [
     'an unknown agent',
     {},
-    { agent: 'nobody' },
-    { model: 'm', notes: ['agent "nobody" is ignored: no agent with this name is defined'] },
+    { agent: 'unknown' },
+    { model: 'm', notes: ['agent "unknown" is ignored: no agent with this name is defined'] },
   ],
 ])('%s', async (_, options, host, expected) => {
   expect(await ask(options, host)).toMatchObject(expected);

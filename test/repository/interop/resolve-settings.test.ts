@@ -61,7 +61,7 @@ test.each<[string, Given, Readonly<Record<string, unknown>>]>([
   ['only the project', { settingSources: ['project'] }, {}],
   ['local and user', { settingSources: ['local', 'user'] }, {}],
   ['no files', { settingSources: [] }, {}],
-  ['an unknown source', { settingSources: ['nobody' as 'user'] }, {}],
+  ['an unknown source', { settingSources: ['unknown' as 'user'] }, {}],
   ['a directory below', { cwd: join(cwd, 'sub') }, {}],
   ['a directory that does not exist', { cwd: '/nowhere' }, {}],
   ['settings of the program', { settingSources: [], managedSettings: POLICY }, {}],

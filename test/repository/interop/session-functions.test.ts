@@ -33,9 +33,9 @@ beforeAll(async () => {
   vi.stubEnv('TOOLPLANE_HOME', join(world.home, '.toolplane'));
   official = (await loadPackage('official')) as unknown as Package;
   ours = (await loadPackage('ours')) as unknown as Package;
-  await mkdir(join(projects, '-work-x'), { recursive: true });
+  await mkdir(join(projects, '-home-ada-x'), { recursive: true });
   for (const [at, name] of Object.keys(TRANSCRIPTS).entries()) {
-    const path = join(projects, '-work-x', `${sessionOf(name)}.jsonl`);
+    const path = join(projects, '-home-ada-x', `${sessionOf(name)}.jsonl`);
     await writeFile(path, textOf(name));
     await utimes(path, 1_700_000_000 + at, 1_700_000_000 + at);
   }
@@ -63,8 +63,8 @@ test.each(Object.keys(TRANSCRIPTS))('%s: the same info and messages', async (nam
 
 test.each<[string, Parameters<Package['listSessions']>[0]]>([
   ['all', {}],
-  ['a project', { dir: '/work/x' }],
-  ['another project', { dir: '/work/y' }],
+  ['a project', { dir: '/home/ada/x' }],
+  ['another project', { dir: '/home/ada/y' }],
   ['an empty directory name', { dir: '' }],
   ['a page', { limit: 3, offset: 2 }],
   ['limit 0', { limit: 0 }],
@@ -87,12 +87,15 @@ test.each<[string, (it: Package) => Promise<unknown>]>([
   ['a sub-agent that is a path', (it) => it.getSubagentMessages(sessionOf('two turns'), '../../x')],
   ['renaming a path', (it) => it.renameSession('../x', 'title')],
   ['renaming no session', (it) => it.renameSession(NONE, 'title')],
-  ['renaming in another project', (it) => it.renameSession(sessionOf('two turns'), 't', { dir: '/work/y' })],
+  [
+    'renaming in another project',
+    (it) => it.renameSession(sessionOf('two turns'), 't', { dir: '/home/ada/y' }),
+  ],
   ['a blank title', (it) => it.renameSession(sessionOf('two turns'), '  ')],
   ['a blank tag', (it) => it.tagSession(sessionOf('two turns'), ' \u200b')],
   ['archiving no session', (it) => it.archiveSession(NONE)],
   ['forking a path', (it) => it.forkSession('../x')],
-  ['forking in another project', (it) => it.forkSession(sessionOf('two turns'), { dir: '/work/y' })],
+  ['forking in another project', (it) => it.forkSession(sessionOf('two turns'), { dir: '/home/ada/y' })],
   ['forking up to no message', (it) => it.forkSession(sessionOf('two turns'), { upToMessageId: uuid(77) })],
   ['deleting a path', (it) => it.deleteSession('../x')],
   ['deleting no session', (it) => it.deleteSession(NONE)],
@@ -104,7 +107,9 @@ test.each<[string, (it: Package) => Promise<unknown>]>([
 describe('changes', () => {
   const id = sessionOf('tags');
   const linesOf = async (session: string) => {
-    const lines = (await readFile(join(projects, '-work-x', `${session}.jsonl`), 'utf8')).trim().split('\n');
+    const lines = (await readFile(join(projects, '-home-ada-x', `${session}.jsonl`), 'utf8'))
+      .trim()
+      .split('\n');
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   };
 
@@ -114,11 +119,11 @@ describe('changes', () => {
       await it.tagSession(id, ' a\u200b tag ');
       const tagged = await it.getSessionInfo(id);
       await it.tagSession(id, null);
-      await it.archiveSession(id, { dir: '/work/x' });
+      await it.archiveSession(id, { dir: '/home/ada/x' });
       const archived = await it.getSessionInfo(id);
       await it.unarchiveSession(id);
       const infos = [tagged, archived, await it.getSessionInfo(id)];
-      await rm(join(projects, '-work-x', id), { recursive: true });
+      await rm(join(projects, '-home-ada-x', id), { recursive: true });
       return { infos: infos.map(steady), lines: (await linesOf(id)).slice(-3) };
     });
     expect(written.ours).toEqual(written.official);

@@ -74,7 +74,7 @@ test('bytes and permissions of a file are restored', async () => {
   expect((await stat(path('tool'))).mode & 0o777).toBe(0o750);
 });
 
-test('a message without a checkpoint has none, nor has any after a restart', async () => {
+test('rewinding to an unknown message, or after a restart, changes nothing', async () => {
   const { it, change, rewind, read } = await open();
   expect(await rewind('unknown')).toBeUndefined();
   await it.begin('first', never);
