@@ -1,6 +1,6 @@
 import { isRecord } from './json-value.ts';
 import { truncate } from './text/display-text.ts';
-import { nearest } from './text/nearest.ts';
+import { didYouMean } from './text/nearest.ts';
 import { redactText } from './text/redact.ts';
 
 /** Validation of the value of an option; `what` completes "must be …" in the error message. */
@@ -84,10 +84,12 @@ export function optionFault(
   return undefined;
 }
 
-/** The end of an error message that suggests the closest known name; empty if none is close. */
-export function didYouMean(name: string, known: readonly string[]): string {
-  const guess = nearest(name, known);
-  return guess === undefined ? '' : `; did you mean "${guess}"?`;
+/** The options without those that are null, which count as not given. */
+export function withoutNull<T>(options: T): T {
+  if (!isRecord(options)) return options;
+  const entries = Object.entries(options);
+  if (entries.every(([, value]) => value !== null)) return options;
+  return Object.fromEntries(entries.filter(([, value]) => value !== null)) as T;
 }
 
 /** Describes a value for an error message, without the values of objects: they may be secrets. */

@@ -14,10 +14,10 @@ import {
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import type { AgentLink } from './link.ts';
 
-/** The request is answered out of band. */
+/** Returned by a handler whose request is answered out of band. */
 export const NO_REPLY: unique symbol = Symbol('no reply');
 
-/** The handler answers by the request's `reply`, which saves a promise. */
+/** Returned by a handler that answers with the request's `reply`, which saves a promise. */
 export const REPLIES_LATER: unique symbol = Symbol('replies later');
 
 export type Reply = Frame | undefined | typeof NO_REPLY | typeof REPLIES_LATER;
@@ -31,6 +31,8 @@ export type ChannelHandlers = {
   replace?(subtype: string, body: Frame, cause: unknown): Frame | undefined;
   /** Receives errors in frames, for debugging. */
   fault?(reason: string): void;
+  /** Whether requests are still answered after the far end has closed its side: it may go on reading. */
+  readonly answersAfterEnd?: boolean;
 };
 
 export type ControlAnswer = { response: Frame; extra: Frame };
@@ -100,7 +102,10 @@ export class ControlChannel {
       const { frames } = this.#link;
       if (frames.drainTo) await frames.drainTo((frame) => this.#receive(readFrame(frame)));
       else for await (const frame of frames) this.#receive(readFrame(frame));
-      this.#finish(new SdkError('closed', 'Query closed before response received'));
+      this.#finish(
+        new SdkError('closed', 'Query closed before response received'),
+        this.#handlers.answersAfterEnd === true,
+      );
     } catch (cause) {
       this.#finish(cause as Error);
       throw cause;
@@ -148,8 +153,8 @@ export class ControlChannel {
     }
   }
 
-  /** False if the request was cancelled or already answered. */
-  #isAwaited(serving: Serving): boolean {
+  /** Marks the request as answered; false if it was cancelled or already answered. */
+  #claim(serving: Serving): boolean {
     if (serving.isOver) return false;
     serving.isOver = true;
     return this.#serving.delete(serving.id);
@@ -158,7 +163,7 @@ export class ControlChannel {
   readonly #answer = (serving: Serving, reply: Frame): void => this.#served(serving, reply);
 
   #served(serving: Serving, reply: Reply): void {
-    if (reply === REPLIES_LATER || !this.#isAwaited(serving) || reply === NO_REPLY) return;
+    if (reply === REPLIES_LATER || !this.#claim(serving) || reply === NO_REPLY) return;
     try {
       this.#post(successFrame(serving.id, reply));
     } catch (cause) {
@@ -168,14 +173,14 @@ export class ControlChannel {
   }
 
   #failed(serving: Serving, thrown: unknown): void {
-    if (!this.#isAwaited(serving)) return;
+    if (!this.#claim(serving)) return;
     const code = thrown instanceof SdkError ? thrown.errorCode : undefined;
     this.#post(failureFrame(serving.id, messageOf(thrown), code));
   }
 
   /** Throws only if the frame cannot be serialized as JSON. */
   #post(frame: Frame): void {
-    if (this.#over) return;
+    if (this.#over && !this.#handlers.answersAfterEnd) return;
     if (this.#link.post) this.#link.post(frame);
     else this.#link.send(frame).catch(() => {});
   }
@@ -226,9 +231,10 @@ export class ControlChannel {
     return pending;
   }
 
-  #finish(reason: Error): void {
+  #finish(reason: Error, keepsServing = false): void {
     this.#over = reason;
     for (const id of [...this.#pending.keys()]) this.#reject(id, reason);
+    if (keepsServing) return;
     for (const serving of this.#serving.values()) serving.abort(reason);
     this.#serving.clear();
   }
@@ -261,7 +267,7 @@ class Serving implements ServedRequest {
   #controller: AbortController | undefined;
   #reason: { reason: unknown } | undefined;
 
-  /** `answer` is one function for all requests of a channel. */
+  /** `answer` is shared by all requests of a channel, so that a request needs no closure of its own. */
   constructor(id: string, subtype: string, body: Frame, answer: (serving: Serving, response: Frame) => void) {
     this.id = id;
     this.subtype = subtype;

@@ -161,7 +161,7 @@ export class ProcessLink implements AgentLink {
         this.#fail(
           new SdkError(
             'line-too-long',
-            `The agent sent a line of ${length} characters; maxLineLength is ${this.#options.maxLineLength}`,
+            `The agent sent a line of ${length} characters, more than maxLineLength (${this.#options.maxLineLength}); raise it, or return less data from the tool`,
           ),
         );
         void this.close();
@@ -349,7 +349,10 @@ export function streamLink(
     onTooLong: (length) => {
       const max = options.maxLineLength;
       frames.fail(
-        new SdkError('line-too-long', `A line of ${length} characters exceeds the maximum of ${max}`),
+        new SdkError(
+          'line-too-long',
+          `Received a line of ${length} characters; the maximum is ${max}: send smaller messages`,
+        ),
       );
     },
   });

@@ -113,7 +113,7 @@ export function encodeFrame(frame: Frame): string {
   }
 }
 
-/** Undefined for a line that is not a JSON object, such as output of a library. */
+/** Parses a line; undefined if it is not a JSON object, such as output of a library. */
 export function decodeFrame(line: string): Frame | undefined {
   try {
     const value: unknown = JSON.parse(line);

@@ -6,7 +6,7 @@ type Output<Event extends HookEvent> = { hookEventName: Event };
 /** Text that is added to the context of the model. */
 type AdditionalContext = { additionalContext?: string };
 
-/** The decision of a `PreToolUse` hook; `defer` ends the turn with the call still open. */
+/** The decision of a `PreToolUse` hook. `defer` ends the turn without the call, which the result names as `deferred_tool_use`. */
 export type HookPermissionDecision = 'allow' | 'deny' | 'ask' | 'defer';
 /** Decides about the call, changes its input or adds context. */
 export type PreToolUseHookSpecificOutput = Output<'PreToolUse'> &
@@ -36,7 +36,7 @@ export type PermissionRequestHookSpecificOutput = Output<'PermissionRequest'> & 
       }
     | { behavior: 'deny'; message?: string; interrupt?: boolean };
 };
-/** Lets the model try a denied call again. */
+/** Lets the model try a denied call again; Toolplane's agent ignores it. */
 export type PermissionDeniedHookSpecificOutput = Output<'PermissionDenied'> & { retry?: boolean };
 /** Adds context to the prompt, sets the title of the session, or asks for the prompt to be hidden. */
 export type UserPromptSubmitHookSpecificOutput = Output<'UserPromptSubmit'> &

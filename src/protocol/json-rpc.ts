@@ -66,9 +66,11 @@ export function unsendable(result: RpcResult, cause: unknown): RpcFailure {
 /** Thrown inside a method handler to answer with that JSON-RPC error. */
 export class RpcMethodError extends Error {
   readonly code: number;
-  constructor(code: number, message: string) {
+  readonly data: unknown;
+  constructor(code: number, message: string, data?: unknown) {
     super(message);
     this.code = code;
+    this.data = data;
   }
 }
 

@@ -34,3 +34,35 @@ function valueText(value: Exclude<LaunchFlag['value'], true>): string {
   if (Array.isArray(value)) return value.join(',');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
+
+/** Formats the name of a flag, given without dashes, for messages: as the flag or option that the user wrote. */
+export type FlagNames = (flag: string) => string;
+
+/** The name on a command line. */
+export const flagName: FlagNames = (flag) => `--${flag}`;
+
+/** The name of the option that becomes the flag. */
+export const optionName: FlagNames = (flag) => `options.${OPTIONS[flag] ?? camelCase(flag)}`;
+
+/** Options whose names are not those of their flags. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  'add-dir': 'additionalDirectories',
+  'json-schema': 'outputFormat',
+  'mcp-config': 'mcpServers',
+  'no-session-persistence': 'persistSession',
+  'permission-prompt-tool': 'permissionPromptToolName',
+  'plugin-dir': 'plugins',
+  'plugin-dir-no-mcp': 'plugins',
+  'await-initialize': 'pluginDelivery',
+  'thinking-display': 'thinking',
+};
+
+function camelCase(flag: string): string {
+  return flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/**
+ * An item in a list of system prompt blocks that is not sent to the model: the `claude` CLI may cache the blocks before
+ * it across sessions, but not those after it.
+ */
+export const SYSTEM_PROMPT_DYNAMIC_BOUNDARY = '__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__';

@@ -1,6 +1,9 @@
 /** The protocol revisions that tool servers support, newest first. */
 export const MCP_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'] as const;
 
+/** The stateless revision, which tool servers support over HTTP. */
+export const STATELESS_VERSION = '2026-07-28';
+
 /** C8: the client's revision if it is supported, else the newest supported one. */
 export function negotiateVersion(requested: unknown): string {
   return (MCP_VERSIONS as readonly unknown[]).includes(requested) ? (requested as string) : MCP_VERSIONS[0];
@@ -70,7 +73,7 @@ export type ListedTool = {
   outputSchema?: JsonSchema;
   annotations?: ToolAnnotations;
   icons?: Icon[];
-  execution?: { taskSupport: 'forbidden' };
+  execution?: { taskSupport?: 'forbidden' | 'optional' | 'required' };
   _meta?: Record<string, unknown>;
 };
 
@@ -86,3 +89,28 @@ export const LOG_LEVELS: readonly LogLevel[] = [
   'alert',
   'emergency',
 ];
+
+/** The names of the channel extension, by which servers push messages and answer permission requests. */
+export const CHANNEL = {
+  /** The experimental capability of a server that pushes messages. */
+  capability: 'claude/channel',
+  /** The experimental capability of a server that can answer permission requests. */
+  permissionCapability: 'claude/channel/permission',
+  message: 'notifications/claude/channel',
+  permissionRequest: 'notifications/claude/channel/permission_request',
+  permission: 'notifications/claude/channel/permission',
+  /** Toolplane's additions: whether a message is stored, and that a permission request needs no answer any more. */
+  ack: 'notifications/toolplane/channel/ack',
+  nack: 'notifications/toolplane/channel/nack',
+  permissionSettled: 'notifications/toolplane/channel/permission_settled',
+} as const;
+
+/** A permission request as a channel receives it. */
+export type ChannelPermissionRequest = {
+  /** Five letters, a to z without l. */
+  request_id: string;
+  tool_name: string;
+  description: string;
+  /** The beginning of the input, with secrets masked. */
+  input_preview: string;
+};

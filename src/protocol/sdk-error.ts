@@ -36,6 +36,10 @@ export const SDK_ERRORS = {
     remedy:
       'Correct the entry that the message names; its type is one of sdk, stdio, http, sse, ws, sse-ide, ws-ide.',
   },
+  'not-connected': {
+    meaning: 'A channel message was sent while no client was connected to the server.',
+    remedy: 'Keep the message and send it again when a client has connected.',
+  },
   'unknown-tool': {
     meaning: '`server.call()` or `remove()` named a tool the server does not have.',
     remedy: 'Use one of the names in the message.',
@@ -53,7 +57,7 @@ export const SDK_ERRORS = {
   'control-failed': {
     meaning: 'The agent answered a control request with an error.',
     remedy:
-      'Correct what the message, which comes from the agent, names; if the agent does not support the request, see docs/compatibility.md. `errorCode` is the error code of the agent, if it sent one.',
+      'The message comes from the agent: correct the value that it names. If the agent does not support the request, see docs/compatibility.md. `errorCode` is the error code of the agent, if it sent one.',
   },
   timeout: {
     meaning: 'The agent did not answer a control request in time.',
@@ -78,12 +82,23 @@ export const SDK_ERRORS = {
     remedy: 'Pass plain data.',
   },
   'serve-failed': {
-    meaning: '`toolplane serve` found no tool server in the module.',
-    remedy: 'Export one: `export default createSdkMcpServer({ … })`.',
+    meaning:
+      '`toolplane serve` found no tool server in the module, or `listen()` cannot listen on the address.',
+    remedy: 'Export one: `export default createSdkMcpServer({ … })`; or use another host or port.',
+  },
+  'missing-capability': {
+    meaning: 'A handler requested input, a completion or the roots of a client that does not support it.',
+    remedy: 'Check `ctx.clientCapabilities` first, or use a client that supports it.',
+  },
+  'client-request-failed': {
+    meaning: 'The client answered a request of a handler with an error or an invalid result.',
+    remedy: 'Catch the error in the handler, or return it: the message has the reason.',
   },
   'script-mismatch': {
-    meaning: 'A scripted agent received a frame that differs from its script.',
-    remedy: 'Compare the two frames in the message; correct the script or the program.',
+    meaning:
+      'A scripted agent received a frame that differs from its script, or the script or the program ended too early.',
+    remedy:
+      'Compare what the message says was sent with what the script expects; correct the script or the program.',
   },
 } as const satisfies Record<string, { meaning: string; remedy: string }>;
 

@@ -50,6 +50,36 @@ type Remote = {
   /** PEM texts or paths of PEM files. */
   tls?: { ca?: string; cert?: string; key?: string; serverName?: string };
   tools?: ToolPolicy[];
+  oauth?: OAuthEntry;
+};
+
+/** How the host obtains access tokens for a remote server. Strings may contain variables. */
+export type OAuthEntry = {
+  /** The id of a client that is registered at the authorization server. */
+  clientId?: string;
+  clientSecret?: string;
+  /** The port of the redirect URI. Default: a free port. */
+  callbackPort?: number;
+  /** Scopes, separated by spaces, instead of those that the server asks for. */
+  scopes?: string;
+  /** The https URL of the authorization server's metadata, for servers that do not name it. */
+  authServerMetadataUrl?: string;
+  /** The https URL of a client ID metadata document. */
+  clientMetadataUrl?: string;
+  /** The only issuer that may receive the credentials of the entry; required with a secret, a key or an assertion. */
+  issuer?: string;
+  /** Obtain tokens without a person. */
+  grant?: 'client-credentials' | 'jwt-bearer';
+  /** PEM text or path of the key that authenticates the client. */
+  privateKey?: string;
+  /** The algorithm of `privateKey`. Default: ES256. */
+  signingAlgorithm?: string;
+  /** A file with the JWT that identifies this workload; it is read for each token request. */
+  assertionFile?: string;
+  /** Bind tokens to a key of this host. Default: only if the server requires it. */
+  dpop?: boolean;
+  /** Obtain tokens with the sign-in at the identity provider of the organization. */
+  xaa?: boolean;
 };
 
 /** A server that runs as a child process and communicates over stdin and stdout. */
@@ -188,6 +218,10 @@ const MEMBERS: Readonly<Record<string, Check>> = {
   headers: [isMapOf(isString), 'must map names to strings'],
   headersHelper: TEXT,
   tls: [isTls, 'may have ca, cert, key and serverName, each a string; verification cannot be turned off'],
+  oauth: [
+    isOAuth,
+    'must be an object; its members are strings, "callbackPort" is a port number, "dpop" and "xaa" are true or false',
+  ],
   ideName: TEXT,
   authToken: TEXT,
   start: [oneOf('on-demand'), 'must be "on-demand" or omitted'],
@@ -233,6 +267,35 @@ function isTls(value: unknown): boolean {
   const known = oneOf('ca', 'cert', 'key', 'serverName');
   return isMapOf(isText)(value) && Object.keys(value as object).every(known);
 }
+
+/** Whether the members of `oauth` are valid. Unknown members are ignored, since other programs write entries too. */
+function isOAuth(value: unknown): boolean {
+  if (!isRecord(value) || Array.isArray(value)) return false;
+  return Object.entries(value).every(([member, it]) => {
+    const isFine = Object.hasOwn(OAUTH_MEMBERS, member)
+      ? OAUTH_MEMBERS[member as keyof OAuthEntry]
+      : undefined;
+    return it === undefined || isFine === undefined || isFine(it);
+  });
+}
+
+const isFlag = oneOf(true, false);
+const isPort = (value: unknown) => Number.isInteger(value) && Number(value) > 0 && Number(value) < 65536;
+const OAUTH_MEMBERS: Readonly<Record<keyof OAuthEntry, (value: unknown) => boolean>> = {
+  clientId: isText,
+  clientSecret: isText,
+  callbackPort: isPort,
+  scopes: isString,
+  authServerMetadataUrl: isText,
+  clientMetadataUrl: isText,
+  issuer: isText,
+  grant: oneOf('client-credentials', 'jwt-bearer'),
+  privateKey: isText,
+  signingAlgorithm: isText,
+  assertionFile: isText,
+  dpop: isFlag,
+  xaa: isFlag,
+};
 
 /** Checks an entry before its variables are substituted; of an incomplete URL, only the present part is checked. */
 export function checkWritten(name: string, raw: unknown): ExternalServerEntry {

@@ -48,6 +48,9 @@ type System<Subtype extends string> = Envelope & { type: 'system'; subtype: Subt
 /** How hard the model thinks before it answers. */
 export type EffortLevel = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
+/** All levels of effort, in ascending order. */
+export const EFFORT_LEVELS: readonly EffortLevel[] = ['low', 'medium', 'high', 'xhigh', 'max'];
+
 /** Where the agent got its API key. */
 export type ApiKeySource =
   | 'ANTHROPIC_API_KEY'
@@ -59,6 +62,37 @@ export type ApiKeySource =
   | 'org'
   | 'temporary'
   | 'oauth';
+
+/** The account that the agent uses. */
+export type AccountInfo = {
+  email?: string;
+  organization?: string;
+  subscriptionType?: string;
+  tokenSource?: string;
+  apiKeySource?: string;
+  apiProvider?:
+    | 'firstParty'
+    | 'bedrock'
+    | 'vertex'
+    | 'foundry'
+    | 'anthropicAws'
+    | 'anthropicGoogleCloud'
+    | 'mantle'
+    | 'gateway';
+};
+
+/** A model that the agent can use. */
+export type ModelInfo = {
+  value: string;
+  resolvedModel?: string;
+  displayName: string;
+  description: string;
+  supportsEffort?: boolean;
+  supportedEffortLevels?: EffortLevel[];
+  supportsAdaptiveThinking?: boolean;
+  supportsFastMode?: boolean;
+  supportsAutoMode?: boolean;
+};
 
 /** A command that a prompt runs by starting with `/` and its name. */
 export type SlashCommand = {

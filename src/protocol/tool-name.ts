@@ -25,6 +25,22 @@ export function writtenToolName(server: string, tool: string): string {
   return `${PREFIX}${server}__${tool}`;
 }
 
+/** Other names of built-in tools, which rules, lists of tools and models use: former ones, and those of other agents. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  Task: 'Agent',
+  KillShell: 'TaskStop',
+  claim_task: 'ClaimTask',
+  complete_task: 'CompleteTask',
+  list_tasks: 'TaskList',
+  send_message: 'SendMessage',
+  submit_plan: 'SubmitPlan',
+};
+
+/** The current name of a built-in tool; any other name is returned as it is. */
+export function currentToolName(name: string): string {
+  return Object.hasOwn(OTHER_NAMES, name) ? (OTHER_NAMES[name] as string) : name;
+}
+
 /** Whether a name belongs to an MCP tool or a rule about MCP tools. */
 export function isMcpToolName(name: string): boolean {
   return name.startsWith(PREFIX);

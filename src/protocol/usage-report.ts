@@ -120,3 +120,16 @@ export type SDKRateLimitInfo = {
   canUserPurchaseCredits?: boolean;
   hasChargeableSavedPaymentMethod?: boolean;
 };
+
+/** The estimated tokens of a conversation by kind of message, in the response to `get_context_usage`. */
+export type MessageBreakdown = {
+  toolCallTokens: number;
+  toolResultTokens: number;
+  attachmentTokens: number;
+  assistantMessageTokens: number;
+  userMessageTokens: number;
+  redirectedContextTokens: number;
+  unattributedTokens: number;
+  toolCallsByType: { name: string; callTokens: number; resultTokens: number }[];
+  attachmentsByType: { name: string; tokens: number }[];
+};

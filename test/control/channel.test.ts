@@ -14,7 +14,7 @@ import { FakeLink } from './fake-link.ts';
 
 type Sent = { request_id: string; request: Frame };
 
-/** A channel over a fake link; requests are echoed unless the test says otherwise. */
+/** A channel over a fake link; requests are echoed unless the test passes another handler. */
 function open(handlers: Partial<ChannelHandlers> = {}) {
   const link = new FakeLink();
   const messages: Frame[] = [];
@@ -28,7 +28,7 @@ function open(handlers: Partial<ChannelHandlers> = {}) {
   return { link, channel, messages, faults };
 }
 
-/** Lets everything that can happen now happen. */
+/** Waits until all pending work of this turn of the event loop has run. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const success = (request_id: string, response?: Frame) => ({
   type: 'control_response',
@@ -501,6 +501,26 @@ describe('the end', () => {
       message: 'Query closed before response received',
     });
     await expect(channel.done).resolves.toBeUndefined();
+  });
+
+  test('an agent answers requests that it serves while the program closes its side', async () => {
+    const door = gate<Frame>();
+    let signal: AbortSignal | undefined;
+    const { link, channel } = open({
+      answersAfterEnd: true,
+      request: (_subtype, _body, served) => {
+        signal = served.signal;
+        return door.pass();
+      },
+    });
+    link.ask('r1', { subtype: 'x' });
+    await door.reached;
+    link.frames.end();
+    await channel.done;
+    expect(signal?.aborted).toBe(false);
+    door.open({ late: true });
+    await settle();
+    expect(link.sent).toEqual([success('r1', { late: true })]);
   });
 
   test('the end aborts running handlers without a response', async () => {

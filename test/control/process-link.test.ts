@@ -20,7 +20,7 @@ describe('process link', () => {
     return { process, link };
   }
 
-  /** The process says this and ends well. */
+  /** The frames of a process that prints these chunks and exits with code 0. */
   async function said(chunks: readonly (string | Buffer)[], options: Partial<ProcessLinkOptions> = {}) {
     const { process, link } = open(options);
     for (const chunk of chunks) process.stdout.write(chunk);
@@ -58,7 +58,8 @@ describe('process link', () => {
       })();
       await expect(read).rejects.toMatchObject({
         code: 'line-too-long',
-        message: 'The agent sent a line of 16 characters; maxLineLength is 10',
+        message:
+          'The agent sent a line of 16 characters, more than maxLineLength (10); raise it, or return less data from the tool',
       });
       expect(frames).toEqual([{ n: 1 }]);
     });
@@ -113,7 +114,7 @@ describe('process link', () => {
       beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
       afterEach(() => vi.useRealTimers());
 
-      /** The clock goes on, and whatever waited for it happens. */
+      /** Advances the clock and runs everything that has waited for it. */
       const pass = async (ms: number) => {
         await vi.advanceTimersByTimeAsync(ms);
         await new Promise((resolve) => setImmediate(resolve));
@@ -339,7 +340,7 @@ describe('spawn agent', () => {
   const AGENT = fileURLToPath(new URL('../support/fixtures/agent.mjs', import.meta.url));
   const HERE = fileURLToPath(new URL('.', import.meta.url));
 
-  /** Starts the fixture agent with the given behaviour; it is gone when the test is. */
+  /** Starts the fixture agent with the given behaviour; it is closed after the test. */
   function start(behaviour: string[], options: Partial<SpawnAgentOptions> = {}): ProcessLink {
     const request = { command: process.execPath, args: [AGENT, ...behaviour], cwd: undefined, env: {} };
     const link = spawnAgent(request, { maxLineLength: 100_000, graceMs: 5_000, ...options });
@@ -420,7 +421,9 @@ describe('spawn agent', () => {
     const link = start(['long', '200000'], { graceMs: 50 });
     await expect(collect(link.frames)).rejects.toMatchObject({
       code: 'line-too-long',
-      message: expect.stringMatching(/^The agent sent a line of \d+ characters; maxLineLength is 100000$/),
+      message: expect.stringMatching(
+        /^The agent sent a line of \d+ characters, more than maxLineLength \(100000\); raise it/,
+      ),
     });
     await link.close();
   });

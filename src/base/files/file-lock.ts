@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, lstatSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { linkSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { dirname } from 'node:path';
 import { createFile } from './replace-file.ts';
 
 /** A lock held for longer is considered abandoned: work under a lock takes milliseconds. */
@@ -25,6 +26,84 @@ export function withFileLock<T>(path: string, work: () => T, staleMs = STALE_MS)
   }
 }
 
+/** How long a lock may stay untouched before it counts as abandoned; its holder touches it more often. */
+const UNTOUCHED_MS = 60_000;
+const TOUCH_MS = 5_000;
+
+export type ExclusiveLockOptions = {
+  /** Polled while another process holds the lock. Once true, the result is undefined and the work does not run. */
+  readonly isDone?: () => Promise<boolean>;
+  /** An abort ends the wait for the lock, with the signal's reason; the work is not interrupted. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * Runs asynchronous work, which may take seconds, while holding a lock file, and creates its directory. The lock of a
+ * process that has ended is taken over at once; that of another machine, or of another process with the same pid, after
+ * a minute without a sign of its holder. If no lock file can be created, the work runs without one.
+ */
+export async function withExclusiveLock<T>(
+  path: string,
+  work: () => Promise<T>,
+  { isDone = async () => false, signal }: ExclusiveLockOptions = {},
+): Promise<T | undefined> {
+  const ownText = `${process.pid} ${hostname()} ${randomUUID()}`;
+  let [since, seen] = [performance.now(), ''];
+  let outcome = tryLock(path, ownText);
+  while (outcome === 'taken') {
+    signal?.throwIfAborted();
+    if (await isDone()) return undefined;
+    const foundText = lockAt(path);
+    const state = `${foundText} ${lstatSync(path, { throwIfNoEntry: false })?.mtimeMs}`;
+    if (state !== seen) [since, seen] = [performance.now(), state];
+    const limit = /^\0*$/.test(foundText) ? EMPTY_STALE_MS : UNTOUCHED_MS;
+    const isStale = performance.now() - since > limit || isAbandoned(foundText);
+    if (!isStale) await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 20));
+    else if (!remove(path, foundText)) break;
+    outcome = tryLock(path, ownText);
+  }
+  const touching = setInterval(() => touch(path, ownText), TOUCH_MS).unref();
+  try {
+    return await work();
+  } finally {
+    clearInterval(touching);
+    if (textOf(path) === ownText) rmSync(path, { force: true });
+  }
+}
+
+/** Creates the lock file with its content in one step, by a link to a complete draft where links are supported. */
+function tryLock(path: string, ownText: string): 'held' | 'taken' | 'impossible' {
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    createFile(draft, ownText, { mode: 0o600 });
+    try {
+      linkSync(draft, path);
+    } catch (cause) {
+      if (codeOf(cause) === 'EEXIST') return 'taken';
+      createFile(path, ownText, { mode: 0o600 });
+    }
+    return 'held';
+  } catch (cause) {
+    return codeOf(cause) === 'EEXIST' ? 'taken' : 'impossible';
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function touch(path: string, ownText: string): void {
+  try {
+    const now = new Date();
+    if (textOf(path) === ownText) utimesSync(path, now, now);
+  } catch {
+    // The lock is lost; its file is not ours any more.
+  }
+}
+
+function codeOf(cause: unknown): unknown {
+  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
+}
+
 function take(path: string, ownText: string, staleMs: number): boolean {
   let [since, seen] = [performance.now(), ''];
   for (;;) {
@@ -34,7 +113,7 @@ function take(path: string, ownText: string, staleMs: number): boolean {
       if (textOf(path) === ownText) return true;
       continue;
     } catch (cause) {
-      if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) return false;
+      if (codeOf(cause) !== 'EEXIST') return false;
     }
     const foundText = lockAt(path);
     if (foundText !== seen) [since, seen] = [performance.now(), foundText];
@@ -73,7 +152,7 @@ function isAbandoned(text: string): boolean {
     process.kill(Number(pid), 0);
     return false;
   } catch (cause) {
-    return cause instanceof Error && 'code' in cause && cause.code === 'ESRCH';
+    return codeOf(cause) === 'ESRCH';
   }
 }
 
@@ -86,7 +165,7 @@ function remove(path: string, text: string): boolean {
   try {
     createFile(guard, '', { mode: 0o600 });
   } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) return false;
+    if (codeOf(cause) !== 'EEXIST') return false;
     const since = lstatSync(guard, { throwIfNoEntry: false })?.mtimeMs;
     // The process that held the guard died.
     if (since !== undefined && Date.now() - since > STALE_MS) rmSync(guard, { force: true });
@@ -108,7 +187,7 @@ function removeGuarded(path: string, text: string): boolean {
     if (textOf(displaced) !== text) linkSync(displaced, path);
   } catch (cause) {
     // ENOENT: already removed; EEXIST: taken again.
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    const code = codeOf(cause);
     return code === 'ENOENT' || code === 'EEXIST';
   } finally {
     rmSync(displaced, { force: true });

@@ -16,7 +16,7 @@ import {
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** The usual limit of systems for chains of symbolic links. */
+/** Maximum length of a chain of symbolic links, the usual limit of operating systems. */
 const MAX_LINKS = 40;
 
 /**

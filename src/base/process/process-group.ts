@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const GRACE_MS = 1000;
 /** Time for the system to remove killed processes. */
 const LAST_MS = 300;
-/** Polling starts fast, since most groups end at once. */
+/** The first and the maximum interval of polling, which starts fast since most groups end at once. */
 const FIRST_LOOK_MS = 2;
 const LOOK_EVERY_MS = 25;
 

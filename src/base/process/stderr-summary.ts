@@ -2,9 +2,9 @@ import { truncate } from '../text/display-text.ts';
 
 const MAX_LINES = 5;
 const WIDTH = 120;
-/** The error line may be longer, since it often ends with a path. */
+/** Maximum length of the error line; more than that of other lines, since it often ends with a path. */
 const REASON_WIDTH = 300;
-/** How many lines above the error its source location may be. */
+/** Maximum number of lines by which the source location may precede the error line. */
 const PLACE_ABOVE = 4;
 
 /** How Node, Python and others start the line that names an uncaught error. */

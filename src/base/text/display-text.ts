@@ -68,3 +68,13 @@ export function shellArguments(...words: readonly string[]): string {
   const isOver = words.some((word) => word.startsWith('-')) ? ['--'] : [];
   return [...isOver, ...words.map(shellQuote)].join(' ');
 }
+
+/** A number with thousands separators: `12,345`. */
+export function formatCount(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** `1 tool`, `2 tools`. */
+export function pluralize(value: number, noun: string): string {
+  return `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
+}

@@ -21,9 +21,9 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return closest === undefined ? '' : `; did you mean "${closest}"?`;
 }
 
-/** Words that differ by more edits are different words. */
+/** Maximum number of edits between a misspelled word and the word that is suggested. */
 const MAX_EDITS = 6;
-/** Longer input is not a misspelled name; comparing it would only take time. */
+/** Maximum length of a word that is compared; longer input is not a misspelled name. */
 const MAX_WORD_LENGTH = 200;
 
 /** Whether two neighbouring letters changed places. */

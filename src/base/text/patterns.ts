@@ -14,7 +14,7 @@ export type PatternOptions = {
   readonly multiline?: boolean;
 };
 
-/** The time to compile grows with the length; this length compiles within milliseconds. */
+/** Maximum length of a pattern. The time to compile grows with the length; this length compiles within milliseconds. */
 export const MAX_PATTERN_LENGTH = 2000;
 
 /**

@@ -1,5 +1,5 @@
 const SECRET_NAME =
-  /(^|[-_. ])(tokens?|secrets?|passwords?|passwd|passphrase|credentials?|authorization|cookies?|(api|access|private)[-_]?keys?)($|[-_. ])|(token|secret|password|apikey)s?$|(^|[-_. ])(auth|pwd|bearer)$/;
+  /(^|[-_. ])(tokens?|secrets?|passwords?|passwd|passphrase|credentials?|authorization|cookies?|(api|access|private)[-_]?keys?)($|[-_. ])|(token|secret|password|apikey)s?$|(^|[-_. ])(auth|pwd|bearer|callback-url)$/;
 
 /** Names of properties of a secret that are not secret themselves: `apiKeySource`, `token_type`. */
 const ABOUT_SECRETS = /[-_. ](source|type|count|limit|usage|mode)s?$/;
@@ -24,6 +24,8 @@ const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   // A password may contain an @: the last one before the path ends it.
   [/(:\/\/[^\s/:@]*:)[^\s/"<>`]+@/g, '$1[redacted]@'],
   [/([?&;](?:key|auth|sig|signature)=)[^\s&"'#;]+/gi, '$1[redacted]'],
+  // An authorization code in the redirect of a sign-in; codes of other things are shorter.
+  [/([?&;]code=)[^\s&"'#;]{8,}/g, '$1[redacted]'],
   // A value that begins with a slash is the working directory, PWD.
   [/((?:token|secret|password|passwd|\bpwd(?!=\/)|api[-_]?key)=)[^\s&"',;]+/gi, '$1[redacted]'],
   [new RegExp(`((?:${NAMES})"?\\s*[:=]\\s*")(?:\\\\.|[^"\\\\])+`, 'gi'), '$1[redacted]'],

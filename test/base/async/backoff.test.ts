@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { backoffMs, jitter } from '../../../src/base/async/backoff.ts';
+import { backoffMs, jitter } from '../../../src/base/async/timers.ts';
 
 test.each([
   { failures: 0, ms: 100 },

@@ -50,7 +50,7 @@ test('keeps only the latest item while the receiver has no room', async () => {
   await coalescer.room;
   expect(sent).toEqual([1, 10]);
   expect(coalescer.isFull).toBe(true);
-  // A receiver that has gone has room: what it is sent is lost.
+  // A closed receiver counts as having room, and items sent to it are lost.
   rooms[1]?.reject(new Error('gone'));
   await coalescer.room;
   expect(coalescer.isFull).toBe(false);

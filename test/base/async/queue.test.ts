@@ -99,7 +99,7 @@ test('R110 a read item is released while others are unread', async () => {
   const queue = new Queue<object>();
   for (let i = 0; i < 2; i++) queue.push({ i });
   const read = await (async () => new WeakRef((await queue.next()).value as object))();
-  // A weak reference holds its target until the job that made it is over.
+  // A weak reference keeps its target until the end of the current job.
   await new Promise((resolve) => setImmediate(resolve));
   collect();
   expect(read.deref()).toBeUndefined();

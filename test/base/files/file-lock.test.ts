@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { withFileLock } from '../../../src/base/files/file-lock.ts';
+import { withExclusiveLock, withFileLock } from '../../../src/base/files/file-lock.ts';
 import { temporaryRoot } from '../../agent/transcript/sessions.ts';
 
 test('holds the lock file during the work and removes it afterwards, also after a failure', async () => {
@@ -55,7 +55,7 @@ test('processes that find a stale lock run one at a time', async () => {
   const program = `
     import { readFileSync, writeFileSync } from 'node:fs';
     import { hostname } from 'node:os';
-    import { withFileLock } from '${module}';
+    import { withExclusiveLock, withFileLock } from '${module}';
     for (let round = 0; round < 60; round++) {
       const left = '4194304 ' + hostname() + ' 00000000-0000-4000-8000-' + String(round).padStart(12, '0');
       if (round % 3 === 0) try { writeFileSync('lock', left, { flag: 'wx' }); } catch {}
@@ -92,4 +92,48 @@ test.each<[string, (path: string) => void]>([
     `${path} exists but is not a Toolplane lock file; move or remove it`,
   );
   expect([isDone, readdirSync(root)]).toEqual([false, ['lock']]);
+});
+
+test('asynchronous work of several processes runs one at a time, also after one of them was killed', async () => {
+  const root = await temporaryRoot();
+  writeFileSync(join(root, 'count'), '0');
+  const module = new URL('../../../src/base/files/file-lock.ts', import.meta.url).href;
+  const program = `
+    import { readFileSync, writeFileSync } from 'node:fs';
+    import { withExclusiveLock } from '${module}';
+    const [, root, rounds] = process.argv;
+    for (let round = 0; round < Number(rounds); round++) {
+      await withExclusiveLock(root + '/locks/one', async () => {
+        if (rounds === '1') process.kill(process.pid, 'SIGKILL');
+        const count = Number(readFileSync(root + '/count', 'utf8'));
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        writeFileSync(root + '/count', String(count + 1));
+      });
+    }`;
+  const run = async (rounds: number) => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program, root, String(rounds)], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    return (await once(child, 'exit'))[0];
+  };
+  expect(await run(1)).toBeNull();
+  expect(readdirSync(join(root, 'locks'))).toEqual(['one']);
+  expect(await Promise.all([run(20), run(20), run(20)])).toEqual([0, 0, 0]);
+  expect(readFileSync(join(root, 'count'), 'utf8')).toBe('60');
+  expect(readdirSync(join(root, 'locks'))).toEqual([]);
+}, 60_000);
+
+test('a wait for asynchronous work ends when it is done, or with the signal', async () => {
+  const path = join(await temporaryRoot(), 'lock');
+  const over = Promise.withResolvers<void>();
+  const first = withExclusiveLock(path, () => over.promise);
+  let polls = 0;
+  const neverRuns = async () => expect.unreachable();
+  expect(await withExclusiveLock(path, neverRuns, { isDone: async () => ++polls === 3 })).toBeUndefined();
+  const signal = AbortSignal.abort(new Error('stopped'));
+  await expect(withExclusiveLock(path, neverRuns, { signal })).rejects.toThrow('stopped');
+  over.resolve();
+  await first;
+  expect(await withExclusiveLock(path, async () => 7, { signal })).toBe(7);
+  expect(existsSync(path)).toBe(false);
 });

@@ -7,7 +7,7 @@ import { lifeline, startHost } from '../../support/lifeline.ts';
 describe('kill on death', () => {
   const DEATHS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const;
 
-  /** A host with a child that leads a group; `then` is what it does with `child` and `killOnDeath`. */
+  /** A host with a child that leads a group; `then` is the code that runs with `child` and `killOnDeath`. */
   function hostOf(command: string, then: string) {
     return startHost(`
     const { spawn } = await import('node:child_process');
@@ -91,10 +91,12 @@ describe('kill on death', () => {
     const { hold, started, ended } = lifeline();
     const host = hostOf(`${hold} sleep 600 & wait`, 'killOnDeath(-child.pid);');
     await Promise.all([started, once(host.stdout as NodeJS.ReadableStream, 'data')]);
-    const [first] = watchersOf(host.pid as number);
+    const watchersOfHost = () => watchersOf(host.pid as number);
+    await expect.poll(watchersOfHost, { timeout: 5000 }).toHaveLength(1);
+    const [first] = watchersOfHost();
     process.kill(first as number, 'SIGKILL');
-    await expect.poll(() => watchersOf(host.pid as number), { timeout: 5000 }).toEqual([expect.any(Number)]);
-    expect(watchersOf(host.pid as number)).not.toContain(first);
+    const others = () => watchersOfHost().filter((pid) => pid !== first);
+    await expect.poll(others, { timeout: 5000 }).toHaveLength(1);
     host.kill('SIGKILL');
     await ended;
   });
@@ -103,7 +105,7 @@ describe('kill on death', () => {
     return watchersOf(process.pid).length;
   }
 
-  /** Those that still run: one that has ended has no command line left. */
+  /** The watchdogs that still run: a process that has ended has no command line. */
   function watchersOf(pid: number): number[] {
     const { stdout } = spawnSync('ps', ['-A', '-o', 'ppid=,pid=,args='], { encoding: 'utf8' });
     const lines = stdout

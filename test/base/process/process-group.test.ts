@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { ProcessGroup } from '../../../src/base/process/process-group.ts';
 
-/** Runs a script that leads a group, until what it said is as expected; it is given this file as `$0`. */
+/** Runs a script as leader of a group until its output matches; `$0` is this file. */
 async function started(script: string, said: RegExp) {
   const shell = spawn('bash', ['-c', script, import.meta.filename], {
     detached: true,
@@ -25,7 +25,7 @@ test('signals the whole group, and returns false for an empty one', async () => 
 });
 
 test.runIf(process.platform === 'linux')('a zombie does not count as running', async () => {
-  // A job in a group of its own, whose parent becomes a program that never asks what became of it.
+  // A job in its own group, whose parent becomes a program that never reaps it.
   const script = 'set -m; sleep 600 > /dev/null & echo $!; exec tail -n 1 -f "$0"';
   const { text } = await started(script, /^\d+\n./s);
   const job = new ProcessGroup(Number.parseInt(text, 10));

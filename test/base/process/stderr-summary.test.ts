@@ -16,7 +16,7 @@ const NODE_STACK = `    at Module._resolveFilename (node:internal/modules/cjs/lo
     at Module.executeUserEntryPoint [as runMain] (node:internal/modules/run_main:154:5)
     at node:internal/main/run_main_module:33:47`;
 
-/** What these programs really write. */
+/** Real stderr output of these programs, and its summary. */
 const SAID: [what: string, stderr: string, words: string][] = [
   [
     'node: there is no such file',

@@ -27,7 +27,7 @@ describe('lines', () => {
   }
 
   const places = fc.array(fc.nat(2_000), { maxLength: 12 });
-  /** Lines as JSON has them: no raw newline or carriage return, not blank, but U+2028 and whatever else. */
+  /** Lines as JSON text contains them: without raw newlines and carriage returns, not blank, but with U+2028. */
   const line = fc
     .string({ unit: 'binary', maxLength: 30 })
     .map((text) => `{${text.replaceAll(/[\r\n]/g, '\u2028')}}`);
@@ -154,7 +154,7 @@ describe('line text', () => {
 });
 
 describe('line writer', () => {
-  /** A stream that takes one write at a time, when told to. */
+  /** A stream that completes one write at a time, when the test tells it to. */
   function slowStream(highWaterMark = 8) {
     const written: string[] = [];
     let accept: (() => void) | undefined;

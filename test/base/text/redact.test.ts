@@ -42,6 +42,12 @@ describe('redact', () => {
         bearer: '[redacted]',
       },
     ],
+    ['the redirect of a sign-in', { callbackUrl: 'code=4c90aa17' }, { callbackUrl: '[redacted]' }],
+    [
+      'an authorization code in a text, but no other code',
+      { text: 'http://127.0.0.1:1/callback?state=s&code=4c90aa17-x&iss=i', page: '/help?code=404' },
+      { text: 'http://127.0.0.1:1/callback?state=s&code=[redacted]&iss=i', page: '/help?code=404' },
+    ],
     [
       'what is said about a secret stays',
       { apiKeySource: 'user', token_type: 'x', authMode: 'oauth', author: 'Ada', keyboard: 'qwerty' },
