@@ -12,7 +12,7 @@ import {
 } from '../protocol/json-rpc.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
 import { NotificationLimiter } from './notification-limiter.ts';
-import type { Transport } from './serve.ts';
+import type { Transport } from './serving/serve.ts';
 import type { McpSession, SessionPort } from './session.ts';
 
 /** An `McpServer` of the official MCP SDK, version 1 or 2, or anything that connects to a transport as they do. */

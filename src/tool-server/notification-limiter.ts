@@ -1,4 +1,5 @@
 import { Coalescer } from '../base/async/coalescer.ts';
+import { pluralize } from '../base/text/display-text.ts';
 import type { RpcMessage } from '../protocol/json-rpc.ts';
 
 /**
@@ -43,7 +44,7 @@ export class NotificationLimiter {
   #dropLog(message: RpcMessage): void {
     this.#dropped++;
     const { logger } = ('params' in message && message.params) || {};
-    const data = `${this.#dropped} log messages were dropped because the client did not read them in time`;
+    const data = `${pluralize(this.#dropped, 'log message')} dropped because the client reads too slowly`;
     this.#dropNotice = {
       jsonrpc: '2.0',
       method: 'notifications/message',

@@ -88,7 +88,7 @@ function isBlocks(content: unknown): boolean {
   );
 }
 
-/** Both spellings of the error flag are read, the camel one wins, and only it is written (C3). */
+/** Reads `isError` and `is_error`, of which `isError` wins, and writes only `isError` (C3). */
 function passResult(value: WholeResult): CallToolResult {
   const fault = resultFault(value);
   if (fault) return failedResult(`The tool returned a malformed result: ${fault}`);

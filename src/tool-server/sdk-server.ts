@@ -1,13 +1,16 @@
 import { isRecord } from '../base/json-value.ts';
-import { describeValue } from '../base/option-check.ts';
+import { describeValue, withoutNull } from '../base/option-check.ts';
 import type { CallToolResult } from '../protocol/mcp.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { ToolPolicy } from '../protocol/server-entry.ts';
 import type { Assigns, ToolContext } from './context.ts';
 import { type ForeignServer, isForeignServer, openForeignSession } from './foreign-server.ts';
 import type { InstanceMcpServer } from './instance/mcp-server-type.ts';
+import type { ArgsOf, PlainJsonSchema, RawShape, StandardSchema } from './schema/standard-schema.ts';
+import { noChannelError, type ToolServerChannel } from './serving/channel.ts';
+import type { HttpToolServer, ListenOptions } from './serving/listen.ts';
+import type { ServedServer } from './serving/stateless-endpoint.ts';
 import type { McpSession, SessionPort } from './session.ts';
-import type { ArgsOf, PlainJsonSchema, RawShape, StandardSchema } from './standard-schema.ts';
 import { type AnyTool, type ToolExtras, tool } from './tool.ts';
 import { type CallOptions, ownerOf, type SdkServerOptions, ToolServer } from './tool-server.ts';
 
@@ -98,9 +101,22 @@ export class SdkServer {
     ownServer(this).remove(name);
   }
 
+  /** Pushes messages into the conversations of all clients. Throws without the option `channel`. */
+  get channel(): Pick<ToolServerChannel, 'send'> {
+    const { channel, name } = ownServer(this);
+    if (!channel) throw noChannelError(name);
+    return channel;
+  }
+
   /** Runs a tool like a call of an agent, for unit tests. */
   call(name: string, args?: unknown, options?: CallOptions): Promise<CallToolResult> {
     return ownServer(this).call(name, args, options);
+  }
+
+  /** Serves this server over streamable HTTP at `http://host:port/mcp`, until the result is closed. */
+  async listen(options?: ListenOptions): Promise<HttpToolServer> {
+    const { listenHttp } = await import('./serving/listen.ts');
+    return listenHttp(servedServer(this, this.name), options);
   }
 }
 
@@ -133,12 +149,12 @@ export function toolServerOf(entry: unknown): ToolServer | undefined {
 /** Creates an MCP server in this process. The agent addresses it by its key in `mcpServers`. */
 export function createSdkMcpServer(options: SdkServerOptions): SdkServer & McpSdkServerConfigWithInstance {
   // The official type has an optional policy under the name of the list of tools; an own member counts as the policy.
-  return new SdkServer(options) as SdkServer & McpSdkServerConfigWithInstance;
+  return new SdkServer(withoutNull(options)) as SdkServer & McpSdkServerConfigWithInstance;
 }
 
 /** Creates an in-process server by chaining: `toolServer('calc').tool(…).tool(…)`. */
 export function toolServer(name: string, options: Omit<SdkServerOptions, 'name'> = {}): SdkServer {
-  return new SdkServer({ ...options, name });
+  return new SdkServer({ ...withoutNull(options), name });
 }
 
 /**
@@ -150,7 +166,7 @@ export function attach(server: SdkServer | SdkServerEntry, options: { assigns: o
   if (!isRecord(server) || server.type !== 'sdk' || !(own ?? server.instance)) {
     throw new SdkError(
       'bad-server',
-      `attach() requires a server returned by createSdkMcpServer(), but received ${describeValue(server)}`,
+      `attach() requires a server returned by toolServer() or createSdkMcpServer(), but received ${describeValue(server)}`,
     );
   }
   const { type, name, timeout } = server;
@@ -185,6 +201,19 @@ export function openSession(entry: Pick<SdkServerEntry, 'instance'>, port: Sessi
     `mcpServers["${port.server}"]: "instance" is not an MCP server; pass what createSdkMcpServer() returns, or an McpServer`,
     { server: port.server },
   );
+}
+
+/** The server of an entry as an HTTP endpoint uses it. */
+export function servedServer(entry: Pick<SdkServerEntry, 'instance'>, name: string): ServedServer {
+  const own = toolServerOf(entry);
+  return {
+    name,
+    open: (port) => openSession(entry, port),
+    find: (tool) => own?.find(tool),
+    get needsHandshake() {
+      return !own?.isAlone;
+    },
+  };
 }
 
 /** A server created by a factory for one session is closed with it. */

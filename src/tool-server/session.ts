@@ -1,4 +1,5 @@
 import { InFlight } from '../base/async/in-flight.ts';
+import { isRecord } from '../base/json-value.ts';
 import {
   CANCELLED,
   INTERNAL,
@@ -14,13 +15,35 @@ import {
   rpcResult,
 } from '../protocol/json-rpc.ts';
 import { type CallToolResult, LOG_LEVELS, type LogLevel, MCP_VERSIONS } from '../protocol/mcp.ts';
-import { messageOf } from '../protocol/sdk-error.ts';
-import { CallContext, type CallObserver, type CallPort, type ObservedCall } from './context.ts';
-import { METHODS, type Offering } from './methods.ts';
+import { messageOf, SdkError } from '../protocol/sdk-error.ts';
+import {
+  CallContext,
+  type CallerAuth,
+  type CallObserver,
+  type CallPort,
+  callerKey,
+  type ObservedCall,
+} from './context.ts';
+import {
+  canSubscribe,
+  findResource,
+  isOwnRequest,
+  METHODS,
+  type Offering,
+  resourceNotFound,
+} from './methods.ts';
 import { NotificationLimiter } from './notification-limiter.ts';
-
 import { failedResult } from './result.ts';
-import { runTool } from './tool.ts';
+import { runTool } from './run-tool.ts';
+import type { ChannelPort } from './serving/channel.ts';
+import {
+  type ClientRequest,
+  InputRound,
+  MISSING_CAPABILITY,
+  MissingCapabilityError,
+  type RequestStateSeal,
+  RUNS_AGAIN,
+} from './serving/client-requests.ts';
 
 type Answer = (response: RpcAnswer) => void;
 type Running = {
@@ -30,7 +53,7 @@ type Running = {
 };
 
 /** The session of one user of a tool server: calls run concurrently, each request is answered exactly once. */
-export class ToolSession implements McpSession {
+export class ToolSession implements McpSession, ChannelPort {
   readonly #server: Offering;
   readonly #port: SessionPort;
   readonly #onClose: () => void;
@@ -38,7 +61,13 @@ export class ToolSession implements McpSession {
   readonly #callPort: CallPort;
   readonly #notifications: NotificationLimiter;
   readonly #running = new InFlight<RpcId, Running>();
+  /** Requests to the client that it has not answered, by id. Made at the first one, since most sessions have none. */
+  #requests: Map<RpcId, SentRequest> | undefined;
+  #nextRequest = 0;
+  #capabilities: Readonly<Record<string, unknown>> | undefined;
   #logLevel: LogLevel = 'info';
+  /** What ends each subscription, by the URI of its resource. */
+  #subscriptions: Map<string, () => void> | undefined;
   /** The part of this session that the `McpServer` object of the server handles. */
   #shared: McpSession | undefined;
   #closed = false;
@@ -48,9 +77,15 @@ export class ToolSession implements McpSession {
     this.#port = port;
     this.#onClose = onClose;
     this.#notifications = new NotificationLimiter((message) => port.send(message));
+    this.#capabilities = port.clientCapabilities;
+    const session = this;
     this.#callPort = {
       server: port.server,
       assigns: port.assigns,
+      // Differs between the requests of an HTTP session.
+      get auth() {
+        return port.auth;
+      },
       onProgress: (progress, { progressToken }) => {
         if (progressToken !== undefined)
           this.notify('notifications/progress', { progressToken, ...progress });
@@ -60,7 +95,20 @@ export class ToolSession implements McpSession {
         return this.#notifications.room;
       },
       onLog: (level, data) => this.#log(level, data),
+      hasChannel: server.channel !== undefined,
+      get clientCapabilities() {
+        return session.#capabilities;
+      },
+      onRequest: (request, ctx) => this.#request(request, ctx),
     };
+  }
+
+  get acceptsPush(): boolean {
+    return this.#port.acceptsPush !== false;
+  }
+
+  get caller(): string | undefined {
+    return callerKey(this.#port.auth);
   }
 
   receive(message: unknown): Promise<RpcAnswer> {
@@ -75,10 +123,12 @@ export class ToolSession implements McpSession {
         break;
       case 'notification':
         if (read.method === 'notifications/cancelled') this.#cancel(read.params);
-        this.#share(message, answer);
+        if (this.#server.channel?.receive(read.method, read.params, this)) answer(undefined);
+        else this.#share(message, answer);
         break;
       case 'response':
-        this.#share(message, answer);
+        if (this.#settleRequest(read.message)) answer(undefined);
+        else this.#share(message, answer);
         break;
       case 'malformed':
         answer(read.id === undefined ? undefined : rpcFailure(read.id, INVALID_REQUEST, read.reason));
@@ -115,13 +165,15 @@ export class ToolSession implements McpSession {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    const reason = new Error(`server '${this.#port.server}' is closed`);
+    let reason: Error | undefined;
     for (const [id, running] of this.#running) {
+      reason ??= new Error(`server '${this.#port.server}' is closed`);
       running.isOver = true;
       running.ctx.abort(reason);
       running.answer(rpcFailure(id, INTERNAL, reason.message));
     }
     this.#running.clear();
+    for (const uri of this.#subscriptions?.keys() ?? []) this.#unsubscribe(uri);
     this.#shared?.close();
     this.#onClose();
   }
@@ -136,24 +188,31 @@ export class ToolSession implements McpSession {
       this.#call(id, params, answer);
     } else if (method === 'logging/setLevel' && this.#server.options.logging) {
       answer(this.#setLevel(id, params));
-    } else if (this.#shared) {
+    } else if (this.#shared && !isOwnRequest(this.#server, method, params)) {
+      if (method === 'initialize') this.#readCapabilities(params);
       this.#share({ jsonrpc: '2.0', id, method, params }, answer);
     } else {
+      if (method === 'initialize') this.#readCapabilities(params);
       this.#respond(id, method, params, answer);
     }
+  }
+
+  #readCapabilities({ capabilities }: Record<string, unknown>): void {
+    if (isRecord(capabilities)) this.#capabilities = capabilities;
   }
 
   #respond(id: RpcId, method: string, params: Record<string, unknown>, answer: Answer): void {
     const ctx = this.#context(id, params);
     try {
-      const result = METHODS[method]?.(this.#server, params, ctx);
+      this.#startRound(ctx, method, params);
+      const result = this.#changeSubscription(method, params) ?? METHODS[method]?.(this.#server, params, ctx);
       if (!result) {
         answer(rpcFailure(id, METHOD_NOT_FOUND, `Method not found: ${method}`));
       } else if (result instanceof Promise) {
         const running = this.#start(id, ctx, answer);
         result.then(
           (settled) => this.#finish(running, rpcResult(id, settled)),
-          (thrown) => this.#finish(running, faultOf(id, thrown)),
+          (thrown) => this.#finish(running, this.#missingCapability(id, thrown) ?? faultOf(id, thrown)),
         );
       } else {
         answer(rpcResult(id, result));
@@ -161,6 +220,36 @@ export class ToolSession implements McpSession {
     } catch (thrown) {
       answer(faultOf(id, thrown));
     }
+  }
+
+  /** Handles `resources/subscribe` and `resources/unsubscribe`; undefined for other methods. */
+  #changeSubscription(method: string, params: Record<string, unknown>): Record<string, unknown> | undefined {
+    const isStart = method === 'resources/subscribe';
+    if ((!isStart && method !== 'resources/unsubscribe') || !canSubscribe(this.#server)) return undefined;
+    const uri = String(params.uri);
+    const resource = findResource(this.#server, uri);
+    if (!resource) throw resourceNotFound(uri);
+    if (!isStart) this.#unsubscribe(uri);
+    else if (resource.subscribe && !this.#subscriptions?.has(uri)) {
+      let isOver = false;
+      const end = resource.subscribe(() => {
+        if (!isOver) this.notify('notifications/resources/updated', { uri });
+      });
+      this.#subscriptions ??= new Map();
+      this.#subscriptions.set(uri, () => {
+        isOver = true;
+        end();
+      });
+    }
+    return {};
+  }
+
+  #unsubscribe(uri: string): void {
+    const end = this.#subscriptions?.get(uri);
+    this.#subscriptions?.delete(uri);
+    try {
+      end?.();
+    } catch {}
   }
 
   #call(id: RpcId, params: Record<string, unknown>, answer: Answer): void {
@@ -172,13 +261,20 @@ export class ToolSession implements McpSession {
       return;
     }
     const ctx = this.#context(id, params);
+    try {
+      this.#startRound(ctx, 'tools/call', params);
+    } catch (thrown) {
+      answer(faultOf(id, thrown));
+      return;
+    }
     const observed = this.#port.observer?.start({
       server: this.#port.server,
       tool: tool.definition.name,
       ctx,
     });
     const running = this.#start(id, ctx, observed ? observedAnswer(observed, answer) : answer);
-    const settle = (result: CallToolResult) => this.#finish(running, rpcResult(id, result));
+    const settle = (result: CallToolResult) =>
+      this.#finish(running, this.#missingCapability(id, ctx.failure) ?? rpcResult(id, result));
     if (observed) void observed.run(() => runTool(tool, args, ctx, settle));
     else void runTool(tool, args, ctx, settle);
   }
@@ -202,8 +298,78 @@ export class ToolSession implements McpSession {
     if (running.isOver) return;
     running.isOver = true;
     this.#running.delete(response.id);
+    running.ctx.finish();
+    this.#dropRequests(running.ctx);
     this.#notifications.flush();
     running.answer(response);
+  }
+
+  /** In MCP 2026-07-28 the client answers requests by sending the call again. Throws for invalid answers. */
+  #startRound(ctx: CallContext, method: string, params: Record<string, unknown>): void {
+    const { requestStateSeal: seal } = this.#port;
+    if (!seal) return;
+    ctx.startRound = () => {
+      return new InputRound({ seal, method, params, caller: this.caller }, (result) =>
+        this.#requireInput(ctx, result),
+      );
+    };
+    const hasAnswers = params.inputResponses !== undefined || params.requestState !== undefined;
+    if (hasAnswers) void ctx.round;
+  }
+
+  #requireInput(ctx: CallContext, result: Record<string, unknown>): void {
+    const id = ctx.requestId as RpcId;
+    const running = this.#running.get(id);
+    if (running?.ctx !== ctx) return;
+    this.#finish(running, rpcResult(id, result));
+    ctx.abort(new DOMException(RUNS_AGAIN, 'AbortError'));
+  }
+
+  /** Sends a request to the client of an earlier revision. Ends with the call that it belongs to. */
+  #request({ method, params }: ClientRequest, ctx: CallContext): Promise<Record<string, unknown>> {
+    if (ctx.isAborted || ctx.isFinished) return Promise.reject(endOf(ctx));
+    const id = `${method}-${++this.#nextRequest}`;
+    const sent = { ctx, ...Promise.withResolvers<Record<string, unknown>>() };
+    this.#requests ??= new Map();
+    this.#requests.set(id, sent);
+    ctx.signal.addEventListener('abort', () => this.#dropRequests(ctx), { once: true });
+    this.#notifications.flush();
+    this.#port.send({ jsonrpc: '2.0', id, method, params }, { relatedRequestId: ctx.requestId });
+    return sent.promise;
+  }
+
+  #settleRequest(response: RpcResponse): boolean {
+    const sent = this.#requests?.get(response.id);
+    if (!sent) return false;
+    this.#requests?.delete(response.id);
+    if ('result' in response && isRecord(response.result)) sent.resolve(response.result);
+    else {
+      const error: unknown = 'error' in response ? response.error : undefined;
+      const message = isRecord(error) ? String(error.message) : 'its response has no result';
+      sent.reject(new SdkError('client-request-failed', `The client refused the request: ${message}`));
+    }
+    return true;
+  }
+
+  /** Cancels the open requests of a call that has ended or was aborted. */
+  #dropRequests(ctx: CallContext): void {
+    const requests = this.#requests;
+    if (!requests) return;
+    for (const [id, sent] of requests) {
+      if (sent.ctx !== ctx) continue;
+      requests.delete(id);
+      if (!this.#closed) {
+        this.notify('notifications/cancelled', { requestId: id, reason: 'the call has ended' });
+      }
+      sent.reject(endOf(ctx));
+    }
+  }
+
+  /** The response of MCP 2026-07-28 if the client has not declared a capability that the handler needs. */
+  #missingCapability(id: RpcId, thrown: unknown): RpcResponse | undefined {
+    if (!this.#port.requestStateSeal || !(thrown instanceof MissingCapabilityError)) return undefined;
+    const { message, requiredCapabilities } = thrown;
+    return rpcFailure(id, MISSING_CAPABILITY, message, { requiredCapabilities });
   }
 
   #cancel(params: Record<string, unknown>): void {
@@ -239,6 +405,13 @@ export class ToolSession implements McpSession {
   }
 }
 
+type SentRequest = PromiseWithResolvers<Record<string, unknown>> & { readonly ctx: CallContext };
+
+/** Why a call can make no requests any more. */
+function endOf(ctx: CallContext): unknown {
+  return ctx.isAborted ? ctx.signal.reason : new DOMException('The call has ended', 'AbortError');
+}
+
 function observedAnswer(observed: ObservedCall, answer: Answer): (response: RpcResponse) => void {
   return (response) => {
     observed.end('error' in response ? 'cancelled' : response.result.isError ? 'error' : 'ok');
@@ -247,7 +420,8 @@ function observedAnswer(observed: ObservedCall, answer: Answer): (response: RpcR
 }
 
 function faultOf(id: RpcId, thrown: unknown): RpcResponse {
-  return rpcFailure(id, thrown instanceof RpcMethodError ? thrown.code : INTERNAL, messageOf(thrown));
+  const { code, data } = thrown instanceof RpcMethodError ? thrown : { code: INTERNAL, data: undefined };
+  return rpcFailure(id, code, messageOf(thrown), data);
 }
 
 /** The connection of a session to its user, and the state of the attachment. */
@@ -255,8 +429,19 @@ export type SessionPort = {
   /** The key of the server in the user's configuration. */
   readonly server: string;
   readonly assigns: object;
-  /** Sends notifications to the user; must not throw. A returned promise settles when there is room for more. */
-  send(message: RpcMessage): unknown;
+  /** The caller of the message that is handled now. */
+  readonly auth?: CallerAuth | undefined;
+  /** False if messages can be sent only during a request. */
+  readonly acceptsPush?: boolean;
+  /** The capabilities of the client, if they are known before a handshake. */
+  readonly clientCapabilities?: Readonly<Record<string, unknown>> | undefined;
+  /** Set for clients of MCP 2026-07-28, which accept no requests of the server. */
+  readonly requestStateSeal?: RequestStateSeal | undefined;
+  /**
+   * Sends notifications and requests to the user; must not throw. A returned promise settles when there is room for more.
+   * `relatedRequestId` is the id of the request during which a request is sent.
+   */
+  send(message: RpcMessage, options?: { relatedRequestId?: RpcId | undefined }): unknown;
   onLog?(level: LogLevel, data: unknown): void;
   readonly observer?: CallObserver | undefined;
 };

@@ -9,16 +9,26 @@ import {
   string,
 } from '../base/option-check.ts';
 import { type CallToolResult, type ListedTool, MCP_VERSIONS } from '../protocol/mcp.ts';
-import { SdkError } from '../protocol/sdk-error.ts';
+import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import { normalizeName } from '../protocol/tool-name.ts';
 import { CallContext, type CallPort } from './context.ts';
 import { openForeignSession } from './foreign-server.ts';
 import { createMcpServerInstance, type McpServerInstance } from './instance/mcp-server-instance.ts';
 import type { InstanceMcpServer } from './instance/mcp-server-type.ts';
-import type { PromptDefinition, ResourceDefinition } from './methods.ts';
-import { serveTransport, type Transport } from './serve.ts';
+import {
+  canSubscribe,
+  hasCompletions,
+  type PromptDefinition,
+  parseTemplate,
+  type ResourceDefinition,
+  type ResourceTemplateDefinition,
+} from './methods.ts';
+import { runTool } from './run-tool.ts';
+import { type ChannelOptions, ToolServerChannel } from './serving/channel.ts';
+import type { ClientRequest } from './serving/client-requests.ts';
+import { serveTransport, type Transport } from './serving/serve.ts';
 import { type SessionPort, ToolSession } from './session.ts';
-import { type AnyTool, type CompiledTool, compileTool, runTool } from './tool.ts';
+import { type AnyTool, type CompiledTool, compileTool } from './tool.ts';
 
 /** Options of a direct call. */
 export type CallOptions = {
@@ -27,6 +37,10 @@ export type CallOptions = {
   toolUseId?: string;
   onProgress?: NonNullable<CallPort['onProgress']>;
   onLog?: NonNullable<CallPort['onLog']>;
+  /** Receives notifications of the handler, such as `ctx.channel()` sends. */
+  onNotification?: NonNullable<CallPort['onNotification']>;
+  /** Answers requests of the handler to the client: `ctx.elicit()`, `ctx.sample()` and `ctx.listRoots()`. */
+  onRequest?: (request: ClientRequest) => Record<string, unknown> | Promise<Record<string, unknown>>;
 };
 
 /** The tools of one server. Any number of sessions can be open on it at once; they share nothing but the handlers. */
@@ -35,7 +49,10 @@ export class ToolServer {
   readonly version: string;
   readonly options: Readonly<ToolServerOptions>;
   readonly resources: ReadonlyMap<string, ResourceDefinition>;
+  readonly resourceTemplates: readonly ResourceTemplateDefinition[];
   readonly prompts: ReadonlyMap<string, PromptDefinition>;
+  /** Undefined without the option `channel`. */
+  readonly channel: ToolServerChannel | undefined;
   readonly #tools = new Map<string, CompiledTool>();
   readonly #sessions = new Set<ToolSession>();
   readonly #transports = new Map<ToolSession, Transport>();
@@ -49,7 +66,13 @@ export class ToolServer {
     this.version = options.version ?? '1.0.0';
     this.options = options;
     this.resources = new Map((options.resources ?? []).map((resource) => [resource.uri, resource]));
+    this.resourceTemplates = options.resourceTemplates ?? [];
     this.prompts = new Map((options.prompts ?? []).map((prompt) => [prompt.name, prompt]));
+    const { channel } = options;
+    this.channel =
+      channel === undefined || channel === false
+        ? undefined
+        : new ToolServerChannel(this.name, channel === true ? {} : channel, () => this.#sessions);
     for (const definition of options.tools ?? []) this.#add(definition);
   }
 
@@ -109,9 +132,11 @@ export class ToolServer {
   async call(name: string, args: unknown = {}, options: CallOptions = {}): Promise<CallToolResult> {
     const tool = this.#tools.get(name);
     if (!tool) throw this.#unknown(name);
-    const { assigns = {}, signal, toolUseId, ...listeners } = options;
+    const { assigns = {}, signal, toolUseId, onRequest, ...listeners } = options;
     const meta = toolUseId === undefined ? {} : { 'claudecode/toolUseId': toolUseId };
-    const ctx = new CallContext({ server: this.name, assigns, ...listeners }, meta);
+    const answers = onRequest && { onRequest: async (request: ClientRequest) => onRequest(request) };
+    const hasChannel = this.channel !== undefined;
+    const ctx = new CallContext({ server: this.name, assigns, hasChannel, ...listeners, ...answers }, meta);
     const abort = () => ctx.abort(signal?.reason);
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });
@@ -134,7 +159,7 @@ export class ToolServer {
     return session;
   }
 
-  /** Serves one session on an MCP transport, as the official `McpServer` does; here any number may be connected. */
+  /** Serves one session on an MCP transport; any number may be connected. */
   async connect(transport: Transport): Promise<void> {
     const open = (port: SessionPort) => {
       const session = this.open(port);
@@ -155,23 +180,34 @@ export class ToolServer {
     return this.#sessions.size > 0;
   }
 
+  hasTransport(): boolean {
+    return this.#transports.size > 0;
+  }
+
   toolsList(): { tools: ListedTool[] } {
     this.#listed ??= { tools: [...this.#tools.values()].map((tool) => tool.listed) };
     return this.#listed;
   }
 
   initializeResult(protocolVersion: string = MCP_VERSIONS[0]): Record<string, unknown> {
-    const { instructions, logging } = this.options;
+    const { instructions } = this.options;
     return {
       protocolVersion,
-      capabilities: {
-        tools: { listChanged: true },
-        ...(this.resources.size > 0 && { resources: {} }),
-        ...(this.prompts.size > 0 && { prompts: {} }),
-        ...(logging && { logging: {} }),
-      },
+      capabilities: this.capabilities,
       serverInfo: { name: this.name, version: this.version },
       ...(instructions !== undefined && { instructions }),
+    };
+  }
+
+  get capabilities(): Record<string, object> {
+    const hasResources = this.resources.size > 0 || this.resourceTemplates.length > 0;
+    return {
+      tools: { listChanged: true },
+      ...(hasResources && { resources: canSubscribe(this) ? { subscribe: true } : {} }),
+      ...(this.prompts.size > 0 && { prompts: {} }),
+      ...(hasCompletions(this) && { completions: {} }),
+      ...(this.options.logging && { logging: {} }),
+      ...(this.channel && { experimental: this.channel.capabilities }),
     };
   }
 
@@ -230,6 +266,7 @@ export type ToolServerOptions = {
   instructions?: string;
   tools?: readonly AnyTool[];
   resources?: readonly ResourceDefinition[];
+  resourceTemplates?: readonly ResourceTemplateDefinition[];
   prompts?: readonly PromptDefinition[];
   /** Always send every tool of this server to the model instead of deferring it to tool search. */
   alwaysLoad?: boolean;
@@ -239,6 +276,8 @@ export type ToolServerOptions = {
   emptyStubs?: boolean;
   /** Offer the logging capability, so that `ctx.log()` also reaches the agent. */
   logging?: boolean;
+  /** Makes the server a channel: it can push messages into conversations, with `ctx.channel()` and `server.channel.send()`. */
+  channel?: boolean | ChannelOptions;
 };
 
 /** Options of `createSdkMcpServer()` and `toolServer()`. */
@@ -250,11 +289,16 @@ const OPTIONS: Required<{ [K in keyof SdkServerOptions]: Check }> = {
   instructions: string,
   tools: list,
   resources: list,
+  resourceTemplates: list,
   prompts: list,
   alwaysLoad: boolean,
   strictProtocolErrors: boolean,
   emptyStubs: boolean,
   logging: boolean,
+  channel: {
+    what: 'true, false or an object',
+    holds: (value) => typeof value === 'boolean' || isRecord(value),
+  },
   timeout: {
     what: 'a number of milliseconds above 0',
     holds: (value) => Number.isFinite(value) && positiveNumber.holds(value),
@@ -270,13 +314,31 @@ export function checkServerOptions(options: SdkServerOptions): void {
   if (fault) throw new SdkError('bad-server', `server "${options.name}": ${fault}`);
 }
 
-function elementFault({ tools = [], resources = [], prompts = [] }: SdkServerOptions): string | undefined {
+function elementFault(options: SdkServerOptions): string | undefined {
+  const { tools = [], resources = [], resourceTemplates = [], prompts = [] } = options;
   const bad = tools.findIndex((tool) => !isRecord(tool));
   if (bad >= 0) return `tools[${bad}] is ${describeValue(tools[bad])}; pass a value returned by tool()`;
   return (
     memberFault('resources', resources, { uri: 'string', name: 'string', read: 'function' }) ??
+    memberFault('resourceTemplates', resourceTemplates, {
+      uriTemplate: 'string',
+      name: 'string',
+      read: 'function',
+    }) ??
+    templateFault(resourceTemplates) ??
     memberFault('prompts', prompts, { name: 'string', get: 'function' })
   );
+}
+
+function templateFault(templates: readonly ResourceTemplateDefinition[]): string | undefined {
+  for (const { uriTemplate } of templates) {
+    try {
+      parseTemplate(uriTemplate);
+    } catch (cause) {
+      return `the URI template ${JSON.stringify(uriTemplate)} is invalid: ${messageOf(cause)}`;
+    }
+  }
+  return undefined;
 }
 
 function memberFault(

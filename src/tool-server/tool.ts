@@ -1,11 +1,10 @@
-import { startTimer } from '../base/async/timers.ts';
-import { isNestedDeeper, isRecord, MAX_NESTING } from '../base/json-value.ts';
+import { isRecord } from '../base/json-value.ts';
+import { withoutNull } from '../base/option-check.ts';
 import { nearest } from '../base/text/nearest.ts';
 import type { CallToolResult, Icon, ListedTool, ToolAnnotations } from '../protocol/mcp.ts';
-import { messageOf, SdkError } from '../protocol/sdk-error.ts';
-import type { Assigns, CallContext, ToolContext } from './context.ts';
-import { failedResult, wrapResult } from './result.ts';
-import { compileSchema } from './schema.ts';
+import { SdkError } from '../protocol/sdk-error.ts';
+import type { Assigns, ToolContext } from './context.ts';
+import { compileSchema } from './schema/schema.ts';
 import {
   type ArgsOf,
   type CompiledSchema,
@@ -15,7 +14,7 @@ import {
   type RawShape,
   type StandardSchema,
   type ToolSchema,
-} from './standard-schema.ts';
+} from './schema/standard-schema.ts';
 
 /** Optional properties of a tool. */
 export type ToolExtras = {
@@ -89,8 +88,9 @@ export function tool(
   description: string,
   schema: ToolSchema,
   handler: (args: never, ctx: ToolContext<never>) => unknown,
-  extras: ToolExtras = {},
+  given?: ToolExtras,
 ): AnyTool {
+  const extras = withoutNull(given ?? {});
   const definition: AnyTool = { name, description, inputSchema: schema, handler, ...extras };
   checkDefinition(definition);
   checkExtras(name, extras);
@@ -159,7 +159,11 @@ const EXTRAS: Required<{ [K in keyof ToolExtras]: true }> = {
 /** Checks only the argument of `tool()`: a definition written by hand may have additional members. */
 function checkExtras(name: string, extras: unknown): void {
   const where = `tool ${JSON.stringify(name)}`;
-  if (!isRecord(extras)) throw new SdkError('bad-tool', `${where}: extras must be an object`);
+  if (!isRecord(extras))
+    throw new SdkError(
+      'bad-tool',
+      `${where}: the last argument of tool(), the optional properties, must be an object`,
+    );
   const unknown = Object.keys(extras).find((key) => extras[key] !== undefined && !Object.hasOwn(EXTRAS, key));
   if (unknown === undefined) return;
   const guess = nearest(unknown, Object.keys(EXTRAS));
@@ -188,67 +192,5 @@ function checkDefinition(definition: AnyTool): void {
   if (typeof handler !== 'function') refuse('the handler must be a function');
   for (const [option, value] of Object.entries({ timeoutMs, maxResultSizeChars })) {
     if (value !== undefined && !(typeof value === 'number' && value > 0)) refuse(`${option} must be above 0`);
-  }
-}
-
-/**
- * Validates the arguments, runs the handler, wraps its return value and calls `settle` exactly once; any failure is an
- * error result. Takes a callback, since a promise would cost each call one more microtask.
- */
-export async function runTool(
-  tool: CompiledTool,
-  args: unknown,
-  ctx: CallContext,
-  settle: (result: CallToolResult) => void,
-): Promise<void> {
-  const { name, handler, timeoutMs } = tool.definition;
-  let result: CallToolResult;
-  try {
-    const pending = tool.input.check(args);
-    const checked = pending instanceof Promise ? await pending : pending;
-    if (checked.ok) {
-      // Cancelled during validation: the handler need not start.
-      if (ctx.isAborted) throw ctx.signal.reason;
-      const returned = (handler as Handler)(checked.value, ctx);
-      const value = timeoutMs === undefined ? await returned : await within(timeoutMs, returned, name, ctx);
-      result = wrapResult(value, { structured: tool.output !== undefined });
-      if (isNestedDeeper(result)) result = failedResult(TOO_DEEP);
-      if (tool.output && !result.isError) result = await checkOutput(tool, result);
-    } else {
-      result = failedResult(
-        `MCP error -32602: Input validation error: Invalid arguments for tool ${name}: ${checked.message}`,
-      );
-    }
-  } catch (thrown) {
-    result = failedResult(thrown === undefined ? `Tool '${name}' threw undefined` : messageOf(thrown));
-  }
-  ctx.finish();
-  settle(result);
-}
-
-const TOO_DEEP = `The tool's result cannot be sent: it is nested more than ${MAX_NESTING} levels deep, or contains itself. Return flatter data.`;
-
-type Handler = (args: unknown, ctx: ToolContext) => unknown;
-
-async function checkOutput(tool: CompiledTool, result: CallToolResult): Promise<CallToolResult> {
-  const checked = await tool.output?.check(result.structuredContent);
-  if (!checked || checked.ok) return result;
-  return failedResult(
-    `MCP error -32602: Output validation error: Invalid structured content for tool ${tool.definition.name}: ${checked.message}`,
-  );
-}
-
-/** Aborts the handler's signal at the time limit and ends the call, even if the handler ignores the signal. */
-async function within(ms: number, returned: unknown, name: string, ctx: CallContext): Promise<unknown> {
-  const late = Promise.withResolvers<never>();
-  const timer = startTimer(ms, () => {
-    const reason = new Error(`Tool '${name}' did not finish within ${ms} ms`);
-    ctx.abort(reason);
-    late.reject(reason);
-  });
-  try {
-    return await Promise.race([returned, late.promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }

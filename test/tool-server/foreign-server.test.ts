@@ -8,7 +8,7 @@ import {
   ServerRequests,
   type SessionUser,
 } from '../../src/tool-server/foreign-server.ts';
-import type { Transport } from '../../src/tool-server/serve.ts';
+import type { Transport } from '../../src/tool-server/serving/serve.ts';
 import { FOREIGN_VERSIONS } from '../support/foreign-servers.ts';
 import { gate } from '../support/gate.ts';
 import { type RpcUser, rpcUser } from './rpc-user.ts';
@@ -385,7 +385,7 @@ describe('foreign server', () => {
 });
 
 describe('multiplexer', () => {
-  /** A server that keeps what it is told and answers when the test says so. */
+  /** A server that records its messages and answers when the test tells it to. */
   function silentServer() {
     const told: RpcRequest[] = [];
     let transport: Transport | undefined;

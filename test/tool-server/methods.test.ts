@@ -1,5 +1,9 @@
-import { describe, expect, test } from 'vitest';
-import type { PromptDefinition, ResourceDefinition } from '../../src/tool-server/methods.ts';
+import { describe, expect, test, vi } from 'vitest';
+import type {
+  PromptDefinition,
+  ResourceDefinition,
+  ResourceTemplateDefinition,
+} from '../../src/tool-server/methods.ts';
 import { ToolServer, type ToolServerOptions } from '../../src/tool-server/tool-server.ts';
 
 import { rpcUser } from './rpc-user.ts';
@@ -72,9 +76,11 @@ describe('resources', () => {
   });
 
   test('an unknown one is -32602', async () => {
-    expect(await ask({ resources: [resource(() => '')] }, 'resources/read', { uri: 'x:y' })).toEqual(
-      failure(-32602, "Resource 'x:y' not found"),
-    );
+    expect(await ask({ resources: [resource(() => '')] }, 'resources/read', { uri: 'x:y' })).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      error: { code: -32602, message: "Resource 'x:y' not found", data: { uri: 'x:y' } },
+    });
     expect(await ask({ resources: [resource(() => '')] }, 'resources/read')).toMatchObject({
       error: { code: -32602 },
     });
@@ -129,5 +135,221 @@ describe('prompts', () => {
   test('a getter that fails is -32603', async () => {
     const prompt = { name: 'p', get: () => Promise.reject(new Error('gone')) };
     expect(await ask({ prompts: [prompt] }, 'prompts/get', { name: 'p' })).toEqual(failure(-32603, 'gone'));
+  });
+});
+
+describe('resource templates', () => {
+  const template = (uriTemplate: string): ResourceTemplateDefinition => ({
+    uriTemplate,
+    name: 'note',
+    mimeType: 'text/plain',
+    read: (variables) => JSON.stringify(variables),
+  });
+
+  test('are listed with everything but their functions', async () => {
+    const note = { ...template('notes://{id}'), complete: { id: () => [] } };
+    expect(await ask({ resourceTemplates: [note] }, 'resources/templates/list')).toEqual(
+      success({
+        resourceTemplates: [{ uriTemplate: 'notes://{id}', name: 'note', mimeType: 'text/plain' }],
+      }),
+    );
+    expect(await ask({ resourceTemplates: [note] }, 'resources/list')).toEqual(success({ resources: [] }));
+  });
+
+  test.each([
+    ['notes://{id}', 'notes://7', { id: '7' }],
+    ['notes://{id}', 'notes://a%20b', { id: 'a b' }],
+    ['notes://{id}', 'notes://100%', { id: '100%' }],
+    ['notes://{id}', 'notes://', undefined],
+    ['notes://{id}', 'notes://a/b', undefined],
+    ['notes://{id}', 'other://a', undefined],
+    ['notes://{+path}', 'notes://a/b', { path: 'a/b' }],
+    ['notes://{+path}/raw', 'notes://a/raw/b/raw', { path: 'a/raw/b' }],
+    ['notes://{year}/{name}.md', 'notes://2026/plan.md', { year: '2026', name: 'plan' }],
+    ['notes://{year}/{name}.md', 'notes://2026/plan.txt', undefined],
+    ['notes://{year}/{name}.md', 'notes:///.md', undefined],
+  ])('%s with %s gives %j', async (uriTemplate, uri, variables) => {
+    const answer = await ask({ resourceTemplates: [template(uriTemplate)] }, 'resources/read', { uri });
+    expect(answer).toEqual(
+      variables
+        ? success({ contents: [{ uri, mimeType: 'text/plain', text: JSON.stringify(variables) }] })
+        : {
+            jsonrpc: '2.0',
+            id: 1,
+            error: { code: -32602, message: `Resource '${uri}' not found`, data: { uri } },
+          },
+    );
+  });
+
+  test('a resource with the URI comes before a template', async () => {
+    const exact: ResourceDefinition = { uri: 'notes://1', name: 'first', read: () => 'exact' };
+    const answer = await ask(
+      { resources: [exact], resourceTemplates: [template('notes://{id}')] },
+      'resources/read',
+      {
+        uri: 'notes://1',
+      },
+    );
+    expect(answer).toMatchObject({ result: { contents: [{ text: 'exact' }] } });
+  });
+
+  test.each(['notes://', 'notes://{a}{b}', 'notes://{?q}', 'notes://{a', 'notes://{a*}'])(
+    'the template %s is refused',
+    (uriTemplate) => {
+      expect(() => new ToolServer({ name: 'calc', resourceTemplates: [template(uriTemplate)] })).toThrow(
+        expect.objectContaining({ code: 'bad-server' }),
+      );
+    },
+  );
+});
+
+describe('completion/complete', () => {
+  const cities = ['Oslo', 'Odense', 'Bergen'];
+  const options: Partial<ToolServerOptions> = {
+    prompts: [
+      {
+        name: 'trip',
+        arguments: [
+          {
+            name: 'to',
+            complete: (value, context) =>
+              cities.filter((it) => it.startsWith(value) && it !== context.arguments.from),
+          },
+          { name: 'from' },
+        ],
+        get: () => '',
+      },
+    ],
+    resourceTemplates: [
+      {
+        uriTemplate: 'numbers://{n}',
+        name: 'number',
+        complete: { n: async () => Array.from({ length: 101 }, (_, n) => String(n)) },
+        read: () => '',
+      },
+    ],
+  };
+  const complete = (ref: object, name: string, value: string, context?: object) =>
+    ask(options, 'completion/complete', { ref, argument: { name, value }, ...(context && { context }) });
+  const trip = { type: 'ref/prompt', name: 'trip' };
+
+  test('suggests values of an argument of a prompt', async () => {
+    expect(await complete(trip, 'to', 'O')).toEqual(
+      success({ completion: { values: ['Oslo', 'Odense'], total: 2, hasMore: false } }),
+    );
+    expect(await complete(trip, 'to', 'O', { arguments: { from: 'Oslo' } })).toMatchObject({
+      result: { completion: { values: ['Odense'] } },
+    });
+  });
+
+  test('suggests at most 100 values of a variable of a template', async () => {
+    const answer = await complete({ type: 'ref/resource', uri: 'numbers://{n}' }, 'n', '');
+    expect(answer).toMatchObject({ result: { completion: { total: 101, hasMore: true } } });
+    expect(
+      (answer as never as { result: { completion: { values: string[] } } }).result.completion.values,
+    ).toHaveLength(100);
+  });
+
+  test('an argument without a function has no suggestions', async () => {
+    for (const name of ['from', 'nope', 'toString']) {
+      expect(await complete(trip, name, '')).toMatchObject({ result: { completion: { values: [] } } });
+    }
+  });
+
+  test.each([
+    [{ type: 'ref/prompt', name: 'nope' }, 'to'],
+    [{ type: 'ref/resource', uri: 'nope://{n}' }, 'n'],
+    [{}, 'to'],
+    [trip, undefined],
+  ])('%j with the argument %j is -32602', async (ref, name) => {
+    expect(await complete(ref, name as string, '')).toMatchObject({ error: { code: -32602 } });
+  });
+
+  test('is -32601 if nothing suggests values', async () => {
+    expect(await ask({}, 'completion/complete', {})).toMatchObject({ error: { code: -32601 } });
+  });
+
+  test('is declared, and also answered if the McpServer object is used', async () => {
+    const server = new ToolServer({ name: 'calc', ...options });
+    expect(server.capabilities).toMatchObject({ completions: {} });
+    expect(server.instance.isConnected()).toBe(false);
+    const user = rpcUser((port) => server.open(port));
+    await user.ask('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'a', version: '1' },
+    });
+    const answer = await user.ask('completion/complete', { ref: trip, argument: { name: 'to', value: 'B' } });
+    expect(answer).toMatchObject({ result: { completion: { values: ['Bergen'] } } });
+    const read = await user.ask('resources/read', { uri: 'numbers://7' });
+    expect(read).toMatchObject({ result: { contents: [{ uri: 'numbers://7', text: '' }] } });
+    user.session.close();
+  });
+});
+
+describe('subscriptions', () => {
+  function watched() {
+    const end = vi.fn();
+    let update = () => {};
+    const resources: ResourceDefinition[] = [
+      {
+        uri: 'calc://count',
+        name: 'count',
+        read: () => '1',
+        subscribe: (onUpdate) => {
+          update = onUpdate;
+          return end;
+        },
+      },
+      { uri: 'calc://pi', name: 'pi', read: () => '3' },
+    ];
+    const server = new ToolServer({ name: 'calc', resources });
+    return { server, end, update: () => update() };
+  }
+  const updated = {
+    jsonrpc: '2.0',
+    method: 'notifications/resources/updated',
+    params: { uri: 'calc://count' },
+  };
+
+  test.each([false, true])('notify until they end; the McpServer object used: %s', async (isUsed) => {
+    const { server, end, update } = watched();
+    expect(server.capabilities).toMatchObject({ resources: { subscribe: true } });
+    if (isUsed) expect(server.instance.isConnected()).toBe(false);
+    const user = rpcUser((port) => server.open(port));
+    expect(await user.ask('resources/subscribe', { uri: 'calc://count' }, 1)).toEqual(success({}));
+    expect(await user.ask('resources/subscribe', { uri: 'calc://count' }, 1)).toEqual(success({}));
+    update();
+    expect(user.received).toEqual([updated]);
+    expect(await user.ask('resources/unsubscribe', { uri: 'calc://count' }, 1)).toEqual(success({}));
+    expect(end).toHaveBeenCalledOnce();
+    update();
+    expect(user.received).toEqual([updated]);
+  });
+
+  test('end with the session', async () => {
+    const { server, end, update } = watched();
+    const user = rpcUser((port) => server.open(port));
+    await user.ask('resources/subscribe', { uri: 'calc://count' });
+    user.session.close();
+    expect(end).toHaveBeenCalledOnce();
+    update();
+    expect(user.received).toEqual([]);
+  });
+
+  test('a resource that never changes can be subscribed to; an unknown one is -32602', async () => {
+    const { server } = watched();
+    const user = rpcUser((port) => server.open(port));
+    expect(await user.ask('resources/subscribe', { uri: 'calc://pi' }, 1)).toEqual(success({}));
+    expect(await user.ask('resources/subscribe', { uri: 'nope' }, 1)).toMatchObject({
+      error: { code: -32602, data: { uri: 'nope' } },
+    });
+  });
+
+  test('are -32601 if no resource changes', async () => {
+    const options = { resources: [{ uri: 'calc://pi', name: 'pi', read: () => '3' }] };
+    expect(await ask(options, 'resources/subscribe', { uri: 'calc://pi' })).toMatchObject({
+      error: { code: -32601 },
+    });
   });
 });

@@ -101,12 +101,12 @@ test.each<[string, unknown[], string]>([
   [
     'no server',
     [undefined, { assigns: {} }],
-    'attach() requires a server returned by createSdkMcpServer(), but received undefined',
+    'attach() requires a server returned by toolServer() or createSdkMcpServer(), but received undefined',
   ],
   [
     'another object',
     [{ command: 'x' }, { assigns: {} }],
-    'attach() requires a server returned by createSdkMcpServer(), but received an object { command: string }',
+    'attach() requires a server returned by toolServer() or createSdkMcpServer(), but received an object { command: string }',
   ],
 ])('attach rejects %s', (_name, args, message) => {
   expect(() => (attach as unknown as (...all: unknown[]) => void)(...args)).toThrow(

@@ -3,11 +3,11 @@ import * as z from 'zod';
 import type { CallToolResult } from '../../src/protocol/mcp.ts';
 import { CallContext, type ToolContext } from '../../src/tool-server/context.ts';
 import { failedResult } from '../../src/tool-server/result.ts';
+import { runTool as settleTool } from '../../src/tool-server/run-tool.ts';
 import {
   type AnyTool,
   type CompiledTool,
   compileTool,
-  runTool as settleTool,
   type ToolExtras,
   tool,
 } from '../../src/tool-server/tool.ts';
@@ -159,7 +159,11 @@ describe('tool', () => {
       ['t', 'd', {}, nothing, { readOnlyHint: true }],
       'tool "t": "readOnlyHint" is not a known option of tool(); use one of annotations, title,',
     ],
-    ['extras that are none', ['t', 'd', {}, nothing, null], 'tool "t": extras must be an object'],
+    [
+      'extras that are none',
+      ['t', 'd', {}, nothing, 'x'],
+      'tool "t": the last argument of tool(), the optional properties, must be an object',
+    ],
     ['a limit of 0', ['t', 'd', {}, nothing, { timeoutMs: 0 }], 'tool "t": timeoutMs must be above 0'],
     [
       'a limit that is no number',
@@ -197,10 +201,10 @@ describe('tool', () => {
   });
 
   test.each([
-    [tool('t', 'd', { type: 'array' }, nothing), 'tool "t": the schema describes "array"'],
+    [tool('t', 'd', { type: 'array' }, nothing), 'tool "t": the root type of the schema is "array"'],
     [
       tool('t', 'd', {}, nothing, { outputSchema: { type: 'string' } }),
-      'tool "t", output: the schema describes "string"',
+      'tool "t", output: the root type of the schema is "string"',
     ],
   ])('the error of an invalid schema names tool and schema: case %#', (definition, message) => {
     expect(() => compileTool(definition, { alwaysLoad: false })).toThrow(

@@ -3,19 +3,30 @@ import type { McpServer, RegisteredTool } from '@modelcontextprotocol/sdk/server
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult, ListToolsResult } from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
+import { messageOf, SdkError } from '../../protocol/sdk-error.ts';
 import { CallContext, type CallPort } from '../context.ts';
 import type { ForeignServer } from '../foreign-server.ts';
-import { METHODS, type Offering, type PromptDefinition, type ResourceDefinition } from '../methods.ts';
-import type { Transport as SessionTransport } from '../serve.ts';
-import { type CompiledTool, runTool } from '../tool.ts';
+import {
+  METHODS,
+  type Offering,
+  type PromptDefinition,
+  type ResourceDefinition,
+  type ResourceTemplateDefinition,
+} from '../methods.ts';
+import { runTool } from '../run-tool.ts';
+import type { Transport as SessionTransport } from '../serving/serve.ts';
+import type { CompiledTool } from '../tool.ts';
 
 /** The tool server that an `McpServer` object represents. */
 export type InstanceOwner = Offering & {
   readonly version: string;
+  readonly capabilities: Record<string, object>;
   readonly options: { readonly instructions?: string };
   connect(transport: SessionTransport): Promise<void>;
   close(): Promise<void>;
   isConnected(): boolean;
+  /** Whether a transport is connected, apart from queries that use the server. */
+  hasTransport(): boolean;
   toolsChanged(): void;
 };
 
@@ -60,6 +71,7 @@ type Extra = {
   requestId: string | number;
   _meta?: Record<string, unknown>;
   sendNotification(notification: never): Promise<void>;
+  sendRequest(request: never, schema: never): Promise<Record<string, unknown>>;
 };
 
 /** Answers of clients to elicitation requests are not checked again, which saves loading a JSON Schema validator. */
@@ -78,11 +90,11 @@ function defineClass(sdk: typeof import('./mcp-core.ts')): InstanceClass {
     private readonly isComplete: boolean;
 
     constructor(owner: InstanceOwner, tools: Iterable<CompiledTool>) {
-      const { name, version, options } = owner;
+      const { name, version, options, capabilities } = owner;
       super(
         { name, version },
         {
-          capabilities: { tools: { listChanged: true }, ...(options.logging && { logging: {} }) },
+          capabilities,
           ...(options.instructions !== undefined && { instructions: options.instructions }),
           jsonSchemaValidator: UNCHECKED,
         },
@@ -97,6 +109,7 @@ function defineClass(sdk: typeof import('./mcp-core.ts')): InstanceClass {
       };
       for (const tool of tools) this.adopt(tool);
       for (const resource of owner.resources.values()) this.addResource(resource);
+      for (const template of owner.resourceTemplates) this.addTemplate(template);
       for (const prompt of owner.prompts.values()) this.addPrompt(prompt);
       this.callHandler = this.serveOwnTools();
       this.isComplete = true;
@@ -132,8 +145,14 @@ function defineClass(sdk: typeof import('./mcp-core.ts')): InstanceClass {
     }
 
     override async connect(transport: Transport): Promise<void> {
-      if (this.internalTransports.has(transport)) await super.connect(transport);
-      else await this.owner.connect(transport as never);
+      if (this.internalTransports.has(transport)) return super.connect(transport);
+      if (this.owner.hasTransport()) {
+        // The text of the official class.
+        throw new Error(
+          'Already connected to a transport. Call close() before connecting to a new transport, or use a separate Protocol instance per connection.',
+        );
+      }
+      await this.owner.connect(transport as never);
     }
 
     override async close(): Promise<void> {
@@ -219,6 +238,24 @@ function defineClass(sdk: typeof import('./mcp-core.ts')): InstanceClass {
       );
     }
 
+    private addTemplate({
+      uriTemplate,
+      name,
+      title,
+      description,
+      mimeType,
+    }: ResourceTemplateDefinition): void {
+      const metadata = {
+        ...(title !== undefined && { title }),
+        ...(description !== undefined && { description }),
+        ...(mimeType !== undefined && { mimeType }),
+      };
+      const template = new sdk.ResourceTemplate(uriTemplate, { list: undefined });
+      this.registerResource(name, template, metadata, (uri, _, extra) =>
+        this.answer('resources/read', { uri: uri.href }, extra as never),
+      );
+    }
+
     private addPrompt({ name, title, description, arguments: args = [] }: PromptDefinition): void {
       const config = {
         ...(title !== undefined && { title }),
@@ -245,7 +282,7 @@ function defineClass(sdk: typeof import('./mcp-core.ts')): InstanceClass {
       return (await METHODS[method]?.(this.owner, params, this.contextOf(extra))) as never;
     }
 
-    private contextOf({ signal, _meta = {}, requestId, sendNotification }: Extra): CallContext {
+    private contextOf({ signal, _meta = {}, requestId, sendNotification, sendRequest }: Extra): CallContext {
       const notify = (method: string, params?: object) =>
         sendNotification({ method, ...(params && { params }) } as never);
       const port: CallPort = {
@@ -256,6 +293,15 @@ function defineClass(sdk: typeof import('./mcp-core.ts')): InstanceClass {
             void notify('notifications/progress', { progressToken, ...progress });
         },
         onNotification: notify,
+        clientCapabilities: this.server.getClientCapabilities(),
+        onRequest: async ({ method, params }) => {
+          try {
+            return await sendRequest({ method, params } as never, sdk.ResultSchema as never);
+          } catch (cause) {
+            const message = `The client refused the request: ${messageOf(cause)}`;
+            throw new SdkError('client-request-failed', message, { cause });
+          }
+        },
       };
       const ctx = new CallContext(port, _meta, requestId);
       signal.addEventListener('abort', () => ctx.abort(signal.reason), { once: true });

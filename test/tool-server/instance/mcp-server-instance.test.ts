@@ -47,6 +47,19 @@ function user(entry: Parameters<typeof openSession>[0]) {
 
 const callOf = (name: string, args: Record<string, unknown> = {}) => ({ name, arguments: args });
 
+test('the object accepts one transport at a time, also beside a session of a query', async () => {
+  const server = calc();
+  user(server as never);
+  const client = await clientOf(server.instance);
+  const [, second] = InMemoryTransport.createLinkedPair();
+  await expect(server.instance.connect(second)).rejects.toThrow('Already connected to a transport');
+  await client.close();
+  const next = await clientOf(server.instance);
+  expect(await next.callTool(callOf('add', { a: 1, b: 2 }))).toEqual(text('3'));
+  await server.instance.close();
+  expect(server.instance.isConnected()).toBe(false);
+});
+
 test('the object is an McpServer with the tools of the server, as a client of the official SDK sees them', async () => {
   const server = calc();
   expect(server.instance).toBeInstanceOf(McpServer);

@@ -2,11 +2,11 @@ import { PassThrough } from 'node:stream';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import type { RpcMessage } from '../../src/protocol/json-rpc.ts';
-import { serveStdio, serveTransport, type Transport } from '../../src/tool-server/serve.ts';
-import { type AnyTool, tool } from '../../src/tool-server/tool.ts';
-import { ToolServer } from '../../src/tool-server/tool-server.ts';
-import { gate } from '../support/gate.ts';
+import type { RpcMessage } from '../../../src/protocol/json-rpc.ts';
+import { serveStdio, serveTransport, type Transport } from '../../../src/tool-server/serving/serve.ts';
+import { type AnyTool, tool } from '../../../src/tool-server/tool.ts';
+import { ToolServer } from '../../../src/tool-server/tool-server.ts';
+import { gate } from '../../support/gate.ts';
 
 describe('serve stdio', () => {
   const text = (it: string) => ({ content: [{ type: 'text', text: it }] });

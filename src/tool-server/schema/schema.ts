@@ -1,7 +1,7 @@
 import type { Ajv, ValidateFunction } from 'ajv';
-import { isRecord } from '../base/json-value.ts';
-import type { JsonSchema } from '../protocol/mcp.ts';
-import { messageOf, SdkError } from '../protocol/sdk-error.ts';
+import { isRecord } from '../../base/json-value.ts';
+import type { JsonSchema } from '../../protocol/mcp.ts';
+import { messageOf, SdkError } from '../../protocol/sdk-error.ts';
 import {
   type Checked,
   type CompiledSchema,
@@ -97,7 +97,7 @@ function objectRoot(schema: JsonSchema): JsonSchema {
   if (schema.type === 'object') return schema;
   const { type, ...rest } = schema;
   if (type === undefined) return { type: 'object', ...rest };
-  throw new Error(`the schema describes ${JSON.stringify(type)}, but tool arguments are an object`);
+  throw new Error(`the root type of the schema is ${JSON.stringify(type)}; it must be "object"`);
 }
 
 /** A plain JSON Schema. It is compiled at the first call, so that an invalid one affects only that call. */

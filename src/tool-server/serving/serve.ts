@@ -1,9 +1,16 @@
 import type { Readable, Writable } from 'node:stream';
-import { startTimer } from '../base/async/timers.ts';
-import { isRecord } from '../base/json-value.ts';
-import { LineSplitter, LineWriter } from '../base/text/lines.ts';
-import { INVALID_REQUEST, PARSE_FAILED, type RpcMessage, readRpc, unsendable } from '../protocol/json-rpc.ts';
-import type { McpSession, SessionPort } from './session.ts';
+import { startTimer } from '../../base/async/timers.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { LineSplitter, LineWriter } from '../../base/text/lines.ts';
+import {
+  INVALID_REQUEST,
+  PARSE_FAILED,
+  type RpcId,
+  type RpcMessage,
+  readRpc,
+  unsendable,
+} from '../../protocol/json-rpc.ts';
+import type { McpSession, SessionPort } from '../session.ts';
 
 /** Maximum length of a message from a client, in characters. */
 const MAX_MESSAGE = 64 * 1024 * 1024;
@@ -104,15 +111,20 @@ export async function serveTransport(
   transport: Transport,
   server: string,
 ): Promise<void> {
-  const send = async (message: RpcMessage): Promise<void> => {
+  const send = async (message: RpcMessage, options?: { relatedRequestId?: RpcId }): Promise<void> => {
     try {
-      await transport.send(message);
+      await (options ? transport.send(message, options) : transport.send(message));
     } catch (cause) {
       transport.onerror?.(cause as Error);
       if ('result' in message) await send(unsendable(message, cause));
     }
   };
-  const session = open({ server, assigns: {}, send: (message) => void send(message) });
+  const session = open({
+    server,
+    assigns: {},
+    send: (message, { relatedRequestId } = {}) =>
+      void send(message, relatedRequestId === undefined ? undefined : { relatedRequestId }),
+  });
   transport.onmessage = ((message: unknown) => {
     void session.receive(message).then((response) => response && send(response));
   }) as NonNullable<Transport['onmessage']>;

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../protocol/mcp.ts';
+import type { JsonSchema } from '../../protocol/mcp.ts';
 
 /** The subset of Standard Schema version 1, with its JSON Schema extension, that tools use. */
 export type StandardSchema<Input = unknown, Output = Input> = {

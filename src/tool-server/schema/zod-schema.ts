@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as Zod from 'zod';
-import { isRecord } from '../base/json-value.ts';
-import type { JsonSchema } from '../protocol/mcp.ts';
+import { isRecord } from '../../base/json-value.ts';
+import type { JsonSchema } from '../../protocol/mcp.ts';
 import type { Checked, CompiledSchema, RawShape } from './standard-schema.ts';
 
 /** A plain object whose every value is a zod schema, version 3 or 4; `{}` is a shape without fields. */

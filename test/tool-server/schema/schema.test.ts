@@ -4,11 +4,11 @@ import * as v from 'valibot';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import * as z3 from 'zod/v3';
-import { compileJsonSchema, compileSchema } from '../../src/tool-server/schema.ts';
-import type { ToolSchema } from '../../src/tool-server/standard-schema.ts';
+import { compileJsonSchema, compileSchema } from '../../../src/tool-server/schema/schema.ts';
+import type { ToolSchema } from '../../../src/tool-server/schema/standard-schema.ts';
 
 describe('schema', () => {
-  /** The same arguments in every language: a required number, and a text with a default. */
+  /** The same arguments in every schema language: a required number, and a string with a default. */
   const KINDS: [string, ToolSchema][] = [
     ['a zod 4 shape', { n: z.number(), unit: z.string().default('m') }],
     ['a zod 3 shape', { n: z3.number(), unit: z3.string().default('m') }],
@@ -167,12 +167,8 @@ describe('schema', () => {
       { a: { type: 'number' } },
       'the schema looks like a zod shape, but "a" is not a zod schema',
     ],
-    [
-      'another root type',
-      { type: 'string' },
-      'the schema describes "string", but tool arguments are an object',
-    ],
-    ['a zod text', z.string(), 'the schema describes "string", but tool arguments are an object'],
+    ['another root type', { type: 'string' }, 'the root type of the schema is "string"; it must be "object"'],
+    ['a zod text', z.string(), 'the root type of the schema is "string"; it must be "object"'],
     [
       'valibot without its wrapper',
       v.object({ a: v.string() }),

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import * as z3 from 'zod/v3';
-import * as otherCopy from '../../interop/node_modules/zod/index.js';
-import type { RawShape } from '../../src/tool-server/standard-schema.ts';
-import { compileZodShape, isSurelySync, isZodShape } from '../../src/tool-server/zod-schema.ts';
+import * as otherCopy from '../../../interop/node_modules/zod/index.js';
+import type { RawShape } from '../../../src/tool-server/schema/standard-schema.ts';
+import { compileZodShape, isSurelySync, isZodShape } from '../../../src/tool-server/schema/zod-schema.ts';
 
 describe('zod shape', () => {
   const shapes: [string, z.ZodRawShape][] = [
@@ -97,7 +97,7 @@ describe('zod shape', () => {
     });
 
     test('keeps descriptions that only its own registry has', () => {
-      // As zod 4.0 does; later versions share one registry.
+      // Simulates zod 4.0, whose copies have their own registries; later versions share one.
       const field = Object.assign(otherCopy.string(), { meta: () => ({ description: 'a city' }) });
       const compiled = compileZodShape({ city: field } as unknown as RawShape, 'input');
       expect(compiled.json).toMatchObject({ properties: { city: { description: 'a city' } } });
