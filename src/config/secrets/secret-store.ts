@@ -1,11 +1,11 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, type Stats } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, constants, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { withFileLock } from '../../base/files/file-lock.ts';
-import { replaceFile } from '../../base/files/replace-file.ts';
 import { isRecord } from '../../base/json-value.ts';
-import { shellQuote } from '../../base/text/display-text.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
+import { isSystemError, readPrivateFile, SealedFile } from './sealed-file.ts';
+import { removeFromKeychain, type SecretsContext, storeKeys } from './store-key.ts';
 
 /** A store of secrets by name. */
 export type SecretStore = {
@@ -17,63 +17,170 @@ export type SecretStore = {
   names(): readonly string[];
 };
 
+/** The encrypted file with the secrets and accounts of the user. */
+export function secretsPath(home: string): string {
+  return join(home, 'secrets.enc');
+}
+
+/** The unencrypted file in which Toolplane 0.1 stored secrets. */
+export function plainSecretsPath(home: string): string {
+  return join(home, 'secrets.json');
+}
+
 /**
- * Stores secrets in a file that only its owner can read; a file that other users can read is refused. The file is read on
- * each access and replaced under a lock, so that concurrent processes keep each other's changes. An invalid or newer file
- * is never overwritten. All errors are `HostError`s.
+ * Removes the key of the encrypted file from the keychain, if it is there; the file cannot be decrypted afterwards. Throws
+ * a `HostError` if the keychain cannot be used.
  */
-export function fileSecretStore(path: string): SecretStore {
-  const load = (): Map<string, string> => {
-    const file = readPrivateFile(path);
-    const read =
-      'fault' in file ? file : file.text === undefined ? { secrets: new Map() } : readSecretFile(file.text);
-    if ('secrets' in read) return read.secrets;
-    throw new HostError('bad-config', '', `cannot use the secrets in ${path}: ${read.fault}`);
+export function removeStoredKey(context: SecretsContext): void {
+  const path = secretsPath(context.home);
+  const account = keychainAccountOf(new SealedFile(path, storeKeys(context)));
+  if (account === undefined || context.env.TOOLPLANE_SECRETS === 'file') return;
+  try {
+    removeFromKeychain(account);
+  } catch (cause) {
+    const fault = `the key of ${path} could not be removed from the keychain: ${messageOf(cause)}`;
+    throw new HostError(
+      'bad-config',
+      '',
+      `${fault}; remove the entry "toolplane" from the keychain yourself`,
+    );
+  }
+}
+
+function keychainAccountOf(sealed: SealedFile): string | undefined {
+  try {
+    return sealed.header?.kind === 'keychain' ? sealed.header.account : undefined;
+  } catch {
+    // Without a readable header, the entry is not known.
+    return undefined;
+  }
+}
+
+/**
+ * Opens the user's secrets: an encrypted file that is read on each access. Secrets of the unencrypted file of earlier
+ * versions are moved into it, which `note` reports. All errors are `HostError`s.
+ */
+export function openSecretStore(context: SecretsContext, note?: (text: string) => void): SecretStore {
+  const plain = plainSecretsPath(context.home);
+  const sealed = new SealedFile(secretsPath(context.home), storeKeys(context));
+  const read = (): ReadonlyMap<string, string> => {
+    const left = migratePlainSecrets(plain, sealed, note);
+    const { secrets } = sealed.read();
+    return left ? new Map([...secrets, ...left]) : secrets;
   };
-  /** Reads, changes and replaces the file; nothing is written if `change` returns false. */
-  const rewrite = (change: (secrets: Map<string, string>) => boolean): boolean => {
-    try {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      return withFileLock(`${path}.lock`, () => {
-        const secrets = load();
-        if (!change(secrets)) return false;
-        replaceFile(path, secretFileText(secrets), { mode: 0o600 });
-        return true;
-      });
-    } catch (cause) {
-      if (cause instanceof HostError) throw cause;
-      throw new HostError('bad-config', '', `${path} cannot be written: ${messageOf(cause)}`, { cause });
-    }
+  const change = (work: (secrets: Map<string, string>) => boolean): boolean => {
+    migratePlainSecrets(plain, sealed, note);
+    return sealed.change(({ secrets }) => work(secrets));
   };
   return {
-    get: (name) => load().get(name),
-    names: () => [...load().keys()].toSorted(),
+    get: (name) => read().get(name),
+    names: () => [...read().keys()].toSorted(),
     set(name, value) {
       if (!isSecretName(name)) throw new HostError('bad-config', '', NAME_RULE);
       const fault = validateSecret(value);
       if (fault !== undefined) {
         throw new HostError('bad-config', '', `the value of ${name} cannot be stored: ${fault}`);
       }
-      rewrite((secrets) => secrets.get(name) !== value && Boolean(secrets.set(name, value)));
+      change((secrets) => secrets.get(name) !== value && Boolean(secrets.set(name, value)));
     },
-    remove: (name) => rewrite((secrets) => secrets.delete(name)),
+    remove: (name) => change((secrets) => secrets.delete(name)),
   };
 }
 
-const VERSION = 1;
+/**
+ * Moves the secrets of the unencrypted file into the encrypted one. The unencrypted file is erased only after the
+ * encrypted one was read back and has all of its secrets, and a repetition after a crash has the same result. An equal
+ * name is replaced: only an earlier version of Toolplane, used again, can have written the unencrypted file later. Returns
+ * the secrets if they could not be moved because nothing can be written, on a read-only disk for example.
+ */
+function migratePlainSecrets(
+  path: string,
+  sealed: SealedFile,
+  note: ((text: string) => void) | undefined,
+): ReadonlyMap<string, string> | undefined {
+  if (readPlainSecrets(path) === undefined) return undefined;
+  return lockedAs(path, () => {
+    // Another process may have moved them meanwhile.
+    const secrets = readPlainSecrets(path);
+    if (secrets === undefined) return undefined;
+    try {
+      sealed.change((content) => {
+        const changed = [...secrets].filter(([name, value]) => content.secrets.get(name) !== value);
+        for (const [name, value] of changed) content.secrets.set(name, value);
+        return changed.length > 0;
+      });
+      const stored = sealed.readAgain().secrets;
+      if ([...secrets].some(([name, value]) => stored.get(name) !== value))
+        throw new HostError(
+          'bad-config',
+          '',
+          `${sealed.path} does not contain what was written; check the disk`,
+        );
+      eraseFile(path);
+    } catch (cause) {
+      const failure = cause instanceof HostError ? cause.cause : cause;
+      if (isSystemError(failure)) return secrets;
+      throw cause;
+    }
+    if (secrets.size > 0)
+      note?.(`secrets are encrypted now: ${sealed.path} replaces ${path}, which was erased`);
+    return undefined;
+  });
+}
+
+function lockedAs<T>(path: string, work: () => T): T {
+  try {
+    return withFileLock(`${path}.lock`, work);
+  } catch (cause) {
+    if (cause instanceof HostError) throw cause;
+    throw new HostError('bad-config', '', `cannot use the secrets in ${path}: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/** Size of a block of the disk. */
+const BLOCK_BYTES = 4096;
+
+/**
+ * Overwrites a file with zeros and removes it. The first block is overwritten first: `readPlainSecrets` recognizes by it
+ * that a crash interrupted the work.
+ */
+function eraseFile(path: string): void {
+  const { size } = statSync(path);
+  const file = openSync(path, constants.O_WRONLY | (constants.O_NOFOLLOW ?? 0));
+  try {
+    for (const [start, end] of [
+      [0, Math.min(size, BLOCK_BYTES)],
+      [BLOCK_BYTES, size],
+    ] as const) {
+      if (end > start) writeSync(file, Buffer.alloc(end - start), 0, end - start, start);
+      fsyncSync(file);
+    }
+  } finally {
+    closeSync(file);
+  }
+  rmSync(path);
+}
+
+const PLAIN_VERSION = 1;
 
 /** Maximum size of a value. */
 export const MAX_SECRET_BYTES = 64 * 1024;
 
-function secretFileText(secrets: ReadonlyMap<string, string>): string {
-  const sorted = [...secrets].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `${JSON.stringify({ version: VERSION, secrets: Object.fromEntries(sorted) }, undefined, 2)}\n`;
+/** Undefined if the file is missing; without secrets if it was being erased. The errors contain nothing of the text. */
+function readPlainSecrets(path: string): ReadonlyMap<string, string> | undefined {
+  const file = readPrivateFile(path);
+  if ('text' in file && file.text === undefined) return undefined;
+  const read = 'fault' in file ? file : parsePlainSecrets(file.text ?? '');
+  if ('secrets' in read) return read.secrets;
+  throw new HostError('bad-config', '', `cannot use the secrets in ${path}: ${read.fault}`);
 }
 
-/** Parses the file; the fault contains nothing of the text. */
-function readSecretFile(
+function parsePlainSecrets(
   text: string,
-): { readonly secrets: Map<string, string> } | { readonly fault: string } {
+): { readonly secrets: ReadonlyMap<string, string> } | { readonly fault: string } {
+  if (text.startsWith('\0')) return { secrets: new Map() };
   let value: unknown;
   try {
     value = JSON.parse(text.replace(/^\ufeff/, ''));
@@ -82,12 +189,14 @@ function readSecretFile(
   }
   if (!isRecord(value) || typeof value.version !== 'number')
     return { fault: `the file has no "version"; ${FIX_BY_HAND}` };
-  if (value.version > VERSION) {
+  if (value.version > PLAIN_VERSION) {
     return { fault: `version ${value.version} is newer than this Toolplane supports; update Toolplane` };
   }
   const { secrets } = value;
-  if (value.version !== VERSION || !isRecord(secrets) || Array.isArray(secrets)) {
-    return { fault: `the file must have "version": ${VERSION} and an object "secrets"; ${FIX_BY_HAND}` };
+  if (value.version !== PLAIN_VERSION || !isRecord(secrets) || Array.isArray(secrets)) {
+    return {
+      fault: `the file must have "version": ${PLAIN_VERSION} and an object "secrets"; ${FIX_BY_HAND}`,
+    };
   }
   const entries = Object.entries(secrets);
   const odd = entries.find(([name, it]) => !isSecretName(name) || validateSecret(it) !== undefined);
@@ -103,43 +212,6 @@ function validateSecret(value: unknown): string | undefined {
   if (value.includes('\0')) return 'it contains a NUL character';
   if (!value.isWellFormed()) return 'it is not valid Unicode';
   if (Buffer.byteLength(value) > MAX_SECRET_BYTES) return `it is longer than ${MAX_SECRET_BYTES / 1024} KiB`;
-  return undefined;
-}
-
-/** Larger than any file that Toolplane writes. */
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
-
-/** Reads a file that belongs to this user and that no other user can read; `text` is undefined if it is missing. */
-function readPrivateFile(path: string): { readonly text: string | undefined } | { readonly fault: string } {
-  let file: number;
-  try {
-    // Symbolic links are refused, and opening a pipe must not block.
-    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    if (code === 'ENOENT') return { text: undefined };
-    if (code === 'ELOOP') return { fault: 'the file must not be a symbolic link' };
-    return { fault: messageOf(cause) };
-  }
-  try {
-    const fault = faultOf(fstatSync(file), path);
-    return fault === undefined ? { text: readFileSync(file, 'utf8') } : { fault };
-  } catch (cause) {
-    return { fault: messageOf(cause) };
-  } finally {
-    closeSync(file);
-  }
-}
-
-function faultOf(stats: Stats, path: string): string | undefined {
-  if (!stats.isFile()) return 'not a regular file';
-  if (stats.size > MAX_FILE_BYTES) return 'too large';
-  // Windows has no such owners and modes; there the user's directory protects the file.
-  const me = process.getuid?.();
-  if (me === undefined) return undefined;
-  if (stats.uid !== me)
-    return `the file belongs to another user (${stats.uid}); remove it and set the secrets again`;
-  if ((stats.mode & 0o077) !== 0) return `other users can read the file; run: chmod 600 ${shellQuote(path)}`;
   return undefined;
 }
 
