@@ -60,7 +60,10 @@ export async function callTool(
         if (lost) outcome = 'lost';
         throw unsentError(server, why, lost);
       },
-      send: (connection, options) => connection.callTool(tool, args, options),
+      send: (connection, options) => {
+        const { execution } = target.tool(tool) ?? {};
+        return connection.callTool(tool, args, { ...options, taskSupport: execution?.taskSupport });
+      },
       onLost(failure) {
         outcome = 'lost';
         return lostError(failure, tool);

@@ -1,11 +1,14 @@
-/** A call in the journal, where it is recorded before it is sent. If the server crashes, it shows whether the call may have run. */
+/**
+ * A call in the journal, recorded before it is sent. If the server crashes, the record shows whether the call may have
+ * run.
+ */
 export type CallRecord = {
   readonly id: number;
   readonly server: string;
   readonly tool: string;
   /** In milliseconds since 1970. */
   readonly startedAt: number;
-  /** Number of times the call was sent or about to be sent. */
+  /** How often the call was sent; counted immediately before each sending. */
   attempts: number;
   /** Absent while the call is running. */
   outcome?: CallOutcome;

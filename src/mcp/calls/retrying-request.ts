@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '../../base/async/backoff.ts';
-import { startTimer } from '../../base/async/timers.ts';
+import { backoffMs, startTimer } from '../../base/async/timers.ts';
+
 import { RequestAbortError } from '../../protocol/sdk-error.ts';
 import type { Connection, RequestOptions } from '../connection/connection.ts';
 import { HostError } from '../errors/host-error.ts';
 import type { CallTarget } from '../servers/call-target.ts';
 import type { TimeLimits } from './time-limits.ts';
+import { UrlVisits } from './url-visits.ts';
 
 /** A request to a server whose connection may be lost, or still be made, while the request is pending. */
 export type RetryingRequest<T> = Pick<RequestOptions, 'onProgress' | 'meta'> & {
@@ -15,7 +16,7 @@ export type RetryingRequest<T> = Pick<RequestOptions, 'onProgress' | 'meta'> & {
   readonly limits: TimeLimits;
   readonly signal?: AbortSignal | undefined;
   send(connection: Connection, options: RequestOptions & { readonly timeoutMs: number }): Promise<T>;
-  /** Whether sending it twice does no harm; asked after an attempt that may have run. */
+  /** Whether sending the request twice does no harm; asked after an attempt that may have run. */
   mayRepeat(): boolean;
   /** Runs before each attempt; throws if the request must not be sent. `lost` is an attempt that may have run. */
   beforeSend?(lost: HostError | undefined): void;
@@ -32,6 +33,8 @@ export async function retryingRequest<T>(target: CallTarget, request: RetryingRe
   const deadline = performance.now() + limits.totalMs;
   let sessionsLost = 0;
   let lost: HostError | undefined;
+  let signIns = 0;
+  const visits = new UrlVisits();
   for (let attempt = 1; ; attempt++) {
     const connection = target.live() ?? (await connectedBy(deadline, target, request));
     const timeoutMs = deadline - performance.now();
@@ -42,6 +45,11 @@ export async function retryingRequest<T>(target: CallTarget, request: RetryingRe
       target.report(connection);
       return result;
     } catch (failure) {
+      if (signIns < MAX_SIGN_INS && (await target.signInAfter?.(failure, signal))) {
+        signIns++;
+        continue;
+      }
+      if (await visits.after(failure, connection, signal)) continue;
       target.report(connection, failure);
       if (!(failure instanceof HostError)) throw failure;
       if (failure.code === 'session-lost') sessionsLost++;
@@ -160,9 +168,11 @@ type NextStep =
   | { readonly kind: 'again'; readonly afterMs: number }
   | { readonly kind: 'give-up'; readonly mayHaveRun: boolean };
 
-/** Three failures close a connection; the fourth attempt uses a new connection. */
+/** Maximum number of sign-ins during one request; the second may be needed for a further scope. */
+const MAX_SIGN_INS = 2;
+/** Maximum attempts of one request. Three failures close the connection, so the fourth attempt uses a new one. */
 const MAX_ATTEMPTS = 4;
-/** A server that asks for a longer pause gets no second attempt within the request. */
+/** Longest requested pause that a request waits for; after a longer one there is no second attempt. */
 const MAX_PAUSE_MS = 5_000;
 const FIRST_PAUSE_MS = 100;
 

@@ -1,6 +1,7 @@
 import type { Implementation, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import type { ListedTool } from '../../protocol/mcp.ts';
+import type { ListedTool, LogLevel } from '../../protocol/mcp.ts';
 import type { ExternalServerEntry, ToolPolicy } from '../../protocol/server-entry.ts';
+import type { HostAuth } from '../auth/auth-types.ts';
 import type { Secrets } from './secrets.ts';
 import type { ClientFeatures, RequestLimiter } from './server-requests.ts';
 
@@ -42,9 +43,9 @@ export function isTrustedEntry(entry: ServerEntry): boolean {
 /** An entry with its variables expanded. */
 export type ExpandedEntry = {
   readonly entry: ServerEntry;
-  /** Values in it that are masked in all output. */
+  /** Values of the entry that are masked in all output. */
   readonly secrets: readonly string[];
-  /** The credentials among them, which are also masked in everything the server sends. */
+  /** The credentials among `secrets`, which are also masked in everything the server sends. */
   readonly credentials?: readonly string[];
   /** Set for a server whose processes must not load code of the project. */
   readonly isolation?: Isolation;
@@ -60,7 +61,7 @@ export type WarningSubject =
   /** An invalid list entry, or an invalid list; `set-aside` means that the entry is not offered. */
   | {
       readonly kind: 'list';
-      readonly list: 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
+      readonly list: 'tools' | 'prompts' | 'resources' | 'resourceTemplates' | 'skills';
       readonly entry?: string;
       readonly fault: string;
       readonly outcome: 'kept' | 'set-aside' | 'list';
@@ -82,15 +83,19 @@ export type ConnectContext = {
   onStderr?: (server: string, line: string) => void;
   /** Receives output of a server that is not a protocol message and is ignored. */
   onUnexpectedOutput?: (server: string, what: string, subject?: WarningSubject) => void;
-  /** Called when a server exceeds its request limits, but not each time. */
+  /** Called when a server exceeds its request limits: for the 1st, 10th, 100th refused request and so on. */
   onRequestRefused?: (server: string, message: string) => void;
   /** Request counts per server name; without it each connection starts at zero. */
   requestLimiters?: Map<string, RequestLimiter>;
+  /** The minimum level of log messages. Default: what the server sends without a request, or `info`. */
+  logLevel?: () => LogLevel | undefined;
   /** Receives log messages of servers. */
   onLog?: (server: string, entry: ServerLog) => void;
+  /** Receives each notification of a server except progress of calls, also before the server counts as connected. */
+  onNotification?: (server: string, method: string, params: Readonly<Record<string, unknown>>) => void;
   /** The protocol era of each server. Default: each connection probes. */
   eraCache?: EraCache;
-  /** Era keys of processes that exited during the probe for what seems another reason; their next attempt skips the probe. */
+  /** Era keys of processes that exited during the probe, apparently for another reason; their next attempt skips it. */
   skipProbeOnce?: Set<string>;
   /** Cached tools of each server. Default: none. */
   toolCache?: ToolCache;
@@ -100,6 +105,8 @@ export type ConnectContext = {
   expand?: (server: string, entry: ServerEntry) => ExpandedEntry;
   /** Secrets of the server that is connected; the transports add more as they learn them. */
   secrets?: Secrets;
+  /** Obtains access tokens for remote servers. Default: only the headers of the entry are sent. */
+  auth?: HostAuth;
 };
 
 /** A log message of a server. */

@@ -1,10 +1,11 @@
 import type { Client, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Scope } from '../../base/async/scope.ts';
-import type { CallToolResult } from '../../protocol/mcp.ts';
+import type { CallToolResult, LogLevel } from '../../protocol/mcp.ts';
 import type { ListKind, Notifications } from './notifications.ts';
 import type { RequestOptions, Requests } from './requests.ts';
 import type { RequestHandler } from './server-requests.ts';
 import { StatelessRequests } from './stateless-requests.ts';
+import { TaskCalls, taskGeneration } from './task-calls.ts';
 import type { Wire } from './wire.ts';
 
 export type { ListKind } from './notifications.ts';
@@ -39,6 +40,12 @@ export type Connection = {
   ): Promise<Partial<CallToolResult>>;
   /** Any other request; resolves with the unparsed result and rejects as a call does. */
   request(method: string, params: Record<string, unknown>, options?: RequestOptions): Promise<unknown>;
+  /** Passes an elicitation request to the user; undefined if the client does not support it. */
+  readonly elicit?: RequestHandler | undefined;
+  /** Requests log messages of at least this level, if the server has logs. Never rejects. */
+  setLogLevel(level: LogLevel): Promise<void>;
+  /** Sends a notification, if the connection is open. */
+  notify(method: string, params: Readonly<Record<string, unknown>>): void;
   /** Called after changes of the tools, prompts or resources. */
   onListChanged(listener: (kind: ListKind) => void): () => void;
   /** Called for every notification except progress of calls. */
@@ -63,22 +70,31 @@ export type Parts = {
 };
 
 const LIST_MS = 60_000;
+const SET_LEVEL_MS = 10_000;
 
 /** Wraps a connected client. */
 export function connectionOf(name: string, parts: Parts): Connection {
   const { client, wire, requests, notices, answers, stderr, scope } = parts;
   const era = client.getProtocolEra() ?? 'legacy';
   const mirrors = era === 'modern' && wire.hasPerRequestStream;
-  const requester = era === 'modern' ? new StatelessRequests(name, requests, { answers, mirrors }) : requests;
+  const capabilities = client.getServerCapabilities() ?? {};
+  const generation = taskGeneration(capabilities, era);
+  const requester =
+    era === 'modern'
+      ? new StatelessRequests(name, requests, { answers, mirrors, acceptsTasks: generation === 'v2' })
+      : requests;
+  const tasks =
+    generation && new TaskCalls({ server: name, generation, capabilities, requester, notices, answers });
   let closing: Promise<void> | undefined;
   return {
     name,
     serverInfo: client.getServerVersion(),
     instructions: client.getInstructions(),
-    capabilities: client.getServerCapabilities() ?? {},
+    capabilities,
     era,
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     mirrorsParams: mirrors,
+    elicit: answers['elicitation/create'],
     stderr,
     lastMessageAt: () => wire.lastMessageAt,
     hasPendingCall: () => requests.hasPendingCall,
@@ -93,9 +109,18 @@ export function connectionOf(name: string, parts: Parts): Connection {
         { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
         { timeoutMs: LIST_MS, ...(signal && { signal }) },
       ),
-    callTool: (tool, args, options = {}) =>
-      requester.request({ method: 'tools/call', params: { name: tool, arguments: args } }, options),
+    callTool: (tool, args, { taskSupport, ...options } = {}) =>
+      tasks?.handles(taskSupport)
+        ? tasks.call(tool, args, options)
+        : requester.request({ method: 'tools/call', params: { name: tool, arguments: args } }, options),
     request: (method, params, options = {}) => requester.request({ method, params }, options),
+    async setLogLevel(level) {
+      // In the stateless protocol, each request names the level.
+      if (era === 'modern' || capabilities.logging === undefined) return;
+      const question = { method: 'logging/setLevel', params: { level } };
+      await requests.request(question, { timeoutMs: SET_LEVEL_MS }).catch(() => {});
+    },
+    notify: (method, params) => requests.notify(method, params),
     onListChanged: notices.listChanged.on,
     onNotification: notices.all.on,
     onTransportError: notices.transportError.on,

@@ -7,11 +7,12 @@ import { HostError } from '../errors/host-error.ts';
 import { dial } from '../transports/transports.ts';
 import type { ConnectContext, Dialed, KnownEra, ServerEntry } from './connect-context.ts';
 import { type Connection, connectionOf } from './connection.ts';
-import { ListStream, listFilter, Notifications } from './notifications.ts';
+import { isLogged, ListStream, listFilter, Notifications } from './notifications.ts';
 import { planNegotiation } from './protocol-era.ts';
+import { ThrottledWarnings } from './repeated-warnings.ts';
 import { Requests } from './requests.ts';
 import { type ClientFeatures, limiterOf, prepareHandlers } from './server-requests.ts';
-import { ThrottledWarnings } from './throttled-warnings.ts';
+import { TASKS_EXTENSION } from './task-calls.ts';
 import { Wire } from './wire.ts';
 
 /** What an attempt leaves for error messages. */
@@ -21,7 +22,7 @@ const NO_FEATURES: ClientFeatures = { capabilities: {}, handlers: {} };
 /** How long a new connection waits for the stream of list changes; earlier changes are missed. */
 const LISTEN_MS = 1000;
 
-/** Opens the transport and performs the handshake. A rejected attempt leaves nothing but its traces. */
+/** Opens the transport and performs the handshake. A rejected attempt leaves nothing open; `traces` describes it. */
 export async function establish(
   name: string,
   entry: ServerEntry,
@@ -33,9 +34,11 @@ export async function establish(
   await using scope = new Scope();
   attempt.signal.throwIfAborted();
   const { Client } = await import('@modelcontextprotocol/client');
-  const { capabilities, handlers: answers } = prepareHandlers(
+  const { capabilities: declared, handlers: answers } = prepareHandlers(
     context.clientFeatures?.(name, entry) ?? NO_FEATURES,
   );
+  const extensions = { [TASKS_EXTENSION]: {}, ...(usesIdentity(entry) && { [IDENTITY_EXTENSION]: {} }) };
+  const capabilities = { ...declared, extensions: { ...declared.extensions, ...extensions } };
   const client = scope.own(new Client(context.clientInfo, { capabilities }), (it) => it.close());
   const limiter = limiterOf(context, name);
   for (const [method, given] of Object.entries(answers)) {
@@ -57,7 +60,11 @@ export async function establish(
   const dropped = new ThrottledWarnings((why) => context.onUnexpectedOutput?.(name, why), context.secrets);
   wire.onDropped = (why) => dropped.report(why);
   const requests = new Requests(name, wire, context.secrets);
-  const notices = new Notifications(context.onLog && ((it) => context.onLog?.(name, it)));
+  const notices = new Notifications(
+    context.onLog && ((it) => isLogged(it, context.logLevel?.()) && context.onLog?.(name, it)),
+  );
+  if (context.onNotification)
+    notices.all.on((method, params) => context.onNotification?.(name, method, params));
   wire.onOwnMessage = (message) => requests.receive(message);
   wire.onOtherMessage = (message) => notices.receive(message);
   const plan = planNegotiation(entry, wire.isProcessLike ? 'process' : 'network', known, attempt.limitMs);
@@ -74,7 +81,9 @@ export async function establish(
   if (client.getProtocolEra() === 'modern') {
     // The stateless protocol has no log level setting; each request asks for logs.
     const wantsLog = context.onLog !== undefined && client.getServerCapabilities()?.logging !== undefined;
-    requests.useStatelessProtocol(envelopeOf(client, context.clientInfo, capabilities), wantsLog ? LOG : {});
+    requests.useStatelessProtocol(envelopeOf(client, context.clientInfo, capabilities), () =>
+      wantsLog ? { [LOG_LEVEL]: context.logLevel?.() ?? 'info' } : {},
+    );
     await listen(client, notices, scope, attempt.signal);
   }
   // The server may have closed before the listeners were added.
@@ -83,7 +92,7 @@ export async function establish(
       isTerminal: true,
     });
   const stderr = () => dialed.stderr();
-  return connectionOf(name, {
+  const connection = connectionOf(name, {
     client,
     wire,
     requests,
@@ -92,10 +101,20 @@ export async function establish(
     stderr,
     scope: scope.keep(),
   });
+  const level = context.logLevel?.();
+  if (context.onLog && level !== undefined) void connection.setLogLevel(level);
+  return connection;
+}
+
+const IDENTITY_EXTENSION = 'io.modelcontextprotocol/enterprise-managed-authorization';
+
+/** Whether tokens come from the identity provider of the organization. */
+function usesIdentity(entry: ServerEntry): boolean {
+  return 'oauth' in entry && entry.oauth?.xaa === true;
 }
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
-const LOG = { 'io.modelcontextprotocol/logLevel': 'info' };
+const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
 /** The `_meta` of every message of the stateless protocol. */
 function envelopeOf(client: Client, clientInfo: object, clientCapabilities: object): Record<string, unknown> {

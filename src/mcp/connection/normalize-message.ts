@@ -2,7 +2,8 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { isRecord } from '../../base/json-value.ts';
 import { INTERNAL, type IncomingRpc, type RpcId, readRpc, rpcFailure } from '../../protocol/json-rpc.ts';
 
-export const NO_ANSWER = 'its response is neither a result nor an error';
+export const NO_ANSWER =
+  'the response of the server is neither a result nor an error; report this to the author of the server';
 
 /**
  * Normalizes a message for the official client; undefined if it is not a message. The client drops responses with extra

@@ -1,7 +1,8 @@
 import type { Client, ServerCapabilities, SubscriptionFilter } from '@modelcontextprotocol/client';
-import { backoffMs } from '../../base/async/backoff.ts';
-import { startTimer } from '../../base/async/timers.ts';
+import { backoffMs, startTimer } from '../../base/async/timers.ts';
+
 import { isRecord } from '../../base/json-value.ts';
+import { CHANNEL, LOG_LEVELS, type LogLevel } from '../../protocol/mcp.ts';
 import type { ServerLog } from './connect-context.ts';
 
 /** Which list of a server changed; `all` after a gap in the stream. */
@@ -45,6 +46,12 @@ function readLog({ level, logger, data }: Record<string, unknown>): ServerLog {
   };
 }
 
+/** Whether a log message has at least this level. Messages of an unknown level pass. */
+export function isLogged({ level }: ServerLog, min: LogLevel | undefined): boolean {
+  const rank = (LOG_LEVELS as readonly string[]).indexOf(level);
+  return min === undefined || rank === -1 || rank >= LOG_LEVELS.indexOf(min);
+}
+
 const BACKOFF = { firstMs: 250, maxMs: 30_000 };
 /** A stream that lasted this long resets the backoff. */
 const STABLE_MS = 10_000;
@@ -78,7 +85,7 @@ export class ListStream {
       });
       return 'open';
     } catch (failure) {
-      // A server that does not know the method will not learn it.
+      // METHOD_NOT_FOUND is permanent: the server does not implement the method.
       if ((failure as { code?: unknown }).code !== METHOD_NOT_FOUND) this.#reopen();
       return 'failed';
     }
@@ -105,6 +112,8 @@ export function listFilter(capabilities: ServerCapabilities): SubscriptionFilter
     ...(capabilities.tools?.listChanged && { toolsListChanged: true }),
     ...(capabilities.prompts?.listChanged && { promptsListChanged: true }),
     ...(capabilities.resources?.listChanged && { resourcesListChanged: true }),
+    // The stream also carries the messages of a channel.
+    ...(capabilities.experimental?.[CHANNEL.capability] && { [CHANNEL.capability]: true }),
   };
   return Object.keys(filter).length > 0 ? filter : undefined;
 }

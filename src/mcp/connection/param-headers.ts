@@ -17,7 +17,7 @@ export function readHeaderParams(schema: unknown): readonly HeaderParam[] | { re
   return detail === undefined ? found : { fault: detail };
 }
 
-/** A schema that is nested too deep to walk is invalid. */
+/** Visits all marks of a schema. A schema that is nested too deeply to be visited is invalid. */
 function visited(schema: unknown, note: (param: HeaderParam) => string | undefined): string | undefined {
   try {
     return visit(schema, [], 'reachable', note);

@@ -140,7 +140,7 @@ export function eraForRetry({ failure, known, wire }: FailedAttempt): KnownEra |
   if (!wire?.isProcessLike) return wire?.isProbeUnanswered && isTimeout(failure) ? LEGACY : undefined;
   // The process started so slowly that it answered the probe after the probe's timeout.
   if (wire.lateDiscovery) return { era: 'modern', discover: wire.lateDiscovery };
-  // The process crashed on the probe, or did not answer anything since.
+  // The process crashed on the probe, or has not answered anything since.
   return wire.isProbeUnanswered ? LEGACY : undefined;
 }
 

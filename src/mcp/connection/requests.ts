@@ -35,7 +35,7 @@ export class Requests {
   readonly #waiting = new Map<number, PendingRequest>();
   #last = 0;
   #envelope: Readonly<Record<string, unknown>> | undefined;
-  #requestMeta: Readonly<Record<string, unknown>> | undefined;
+  #requestMeta: (() => Readonly<Record<string, unknown>>) | undefined;
   #isOver = false;
   readonly #secrets: Secrets;
   readonly #session: SessionLossCheck;
@@ -50,10 +50,10 @@ export class Requests {
   /** Adds this `_meta` to every message, as the stateless protocol requires, and `rest` to every request. */
   useStatelessProtocol(
     envelope: Readonly<Record<string, unknown>>,
-    rest: Readonly<Record<string, unknown>> = {},
+    rest: () => Readonly<Record<string, unknown>> = () => ({}),
   ): void {
     this.#envelope = envelope;
-    this.#requestMeta = { ...envelope, ...rest };
+    this.#requestMeta = () => ({ ...envelope, ...rest() });
   }
 
   /** Resolves with the unparsed result; rejects with a `HostError`, an `AbortError` or a `ServerFault`. */
@@ -89,6 +89,16 @@ export class Requests {
       // An error of the listener is not an error of the server.
     }
     return true;
+  }
+
+  /** Sends a notification; one that cannot be sent is dropped, because a notification has no response. */
+  notify(method: string, params: Readonly<Record<string, unknown>>): void {
+    const given = this.#envelope ? { ...params, _meta: this.#envelope } : params;
+    try {
+      this.#wire.send({ jsonrpc: '2.0', method, params: given } as JSONRPCMessage).catch(() => {});
+    } catch {
+      // The connection is already closed.
+    }
   }
 
   /** Rejects all pending requests, because the connection is closed. */
@@ -129,7 +139,7 @@ export class Requests {
     const { method, params, headers } = waiting.question;
     const { meta, onProgress, idleTimeoutMs } = waiting.options;
     const token = onProgress || idleTimeoutMs !== undefined ? { progressToken: id } : undefined;
-    const fixed = this.#requestMeta;
+    const fixed = this.#requestMeta?.();
     const given = isRecord(params._meta) ? params._meta : undefined;
     const _meta = fixed || meta || token ? { ...fixed, ...given, ...meta, ...token } : undefined;
     const message = {
@@ -157,7 +167,7 @@ export class Requests {
       waiting.stream = new AbortController();
       const sent = this.#wire.send(message, {
         requestSignal: waiting.stream.signal,
-        // The response has arrived before, or never will.
+        // When the stream ends, the response has arrived already or will never arrive.
         onRequestStreamEnd: () => this.#forget(id, waiting) && waiting.reject(this.#cut()),
         ...(headers && { headers }),
       });
@@ -196,15 +206,10 @@ export class Requests {
   }
 
   #cancel(requestId: number, reason: string): void {
-    const params = { requestId, reason, ...(this.#envelope && { _meta: this.#envelope }) };
-    try {
-      this.#wire.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {});
-    } catch {
-      // The connection is already closed.
-    }
+    this.notify('notifications/cancelled', { requestId, reason });
   }
 
-  /** False if it was already settled. */
+  /** Removes a pending request; false if it was already settled. */
   #forget(id: number, { total, idle, abort, options }: PendingRequest): boolean {
     if (!this.#waiting.delete(id)) return false;
     clearTimeout(total);
@@ -226,7 +231,7 @@ export class Requests {
 
 const USER_REQUESTS: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 const PING: OutgoingRequest = { method: 'ping', params: {} };
-/** How long a server may take to answer whether it knows the session. */
+/** Time limit of the ping that checks whether the server still knows the session. */
 const PING_MS = 5000;
 const UNWRITABLE = 'the request cannot be serialized as JSON (a cycle or a BigInt); pass plain data';
 
@@ -266,7 +271,7 @@ function invalidResultError(server: string, method: string, result: unknown): Se
 
 function describeInvalidMembers(method: string, { content }: Record<string, unknown>): string | undefined {
   if (method !== 'tools/call' || content === undefined || Array.isArray(content)) return undefined;
-  return 'the "content" of its result is not a list; report this to the server’s author';
+  return 'the "content" of its result is not a list; report this to the server\'s author';
 }
 
 /** The total time, or the time without a message. */
@@ -294,4 +299,6 @@ export type RequestOptions = {
   onProgress?: (progress: Progress) => void;
   /** Sent as `_meta` of the request. */
   meta?: Record<string, unknown>;
+  /** Of a tool call: whether the tool must be called as a task. */
+  taskSupport?: 'forbidden' | 'optional' | 'required' | undefined;
 };

@@ -2,12 +2,14 @@ import { isRecord } from '../../base/json-value.ts';
 import { truncate } from '../../base/text/display-text.ts';
 import { isCredentialName, redactText } from '../../base/text/redact.ts';
 
-/** Shorter values are ordinary words that may occur anywhere. */
+/** Minimum length of a masked value: shorter ones are often ordinary words, which may occur anywhere. */
 const MIN_LENGTH = 6;
-/** Shorter texts are not searched for in base64. */
+/** Minimum length of a value that is also masked in base64. */
 const MIN_ENCODED_LENGTH = 9;
 const BRIEF = 300;
-/** Text up to here is masked before it is truncated, since half a secret would not be recognized. */
+/** Access tokens that are kept: the current one and those before it, which a late response may repeat. */
+const MAX_TOKENS = 4;
+/** Maximum length of a text that is masked before it is truncated, since half a secret would not be recognized. */
 const MAX_SCANNED = 100_000;
 
 /**
@@ -16,9 +18,10 @@ const MAX_SCANNED = 100_000;
  */
 export class Secrets {
   readonly #known = new Set<string>();
-  /** Longest first, since one may contain another. */
+  /** Longest first, since one value may contain another. */
   #values: readonly string[] = [];
   readonly #credentials = new Set<string>();
+  #tokens: readonly string[] = [];
   #credentialForms: readonly string[] = [];
   #minFormLength = Number.POSITIVE_INFINITY;
 
@@ -29,15 +32,24 @@ export class Secrets {
   add(values: Iterable<string>, credentials: Iterable<string> = []): void {
     for (const value of values) for (const form of formsOf(value)) this.#known.add(form);
     for (const value of credentials) {
-      if (typeof value !== 'string' || isCommonValue(value)) continue;
-      for (const form of formsOf(value)) {
-        if (isCommonValue(form)) continue;
+      for (const form of credentialForms(value)) {
         this.#known.add(form);
-        for (const written of [form, ...base64Forms(form), ...hexForms(form)]) this.#credentials.add(written);
+        for (const written of encodedForms(form)) this.#credentials.add(written);
       }
     }
-    this.#values = longestFirst(this.#known);
-    this.#credentialForms = longestFirst(this.#credentials);
+    this.#sort();
+  }
+
+  /** Adds an access token as a credential. Only the last ones are kept: a long connection uses many. */
+  addToken(token: string): void {
+    this.#tokens = [...this.#tokens.filter((it) => it !== token), token].slice(-MAX_TOKENS);
+    this.#sort();
+  }
+
+  #sort(): void {
+    const tokens = this.#tokens.flatMap(credentialForms);
+    this.#values = longestFirst(new Set([...this.#known, ...tokens]));
+    this.#credentialForms = longestFirst(new Set([...this.#credentials, ...tokens.flatMap(encodedForms)]));
     this.#minFormLength = this.#credentialForms.at(-1)?.length ?? Number.POSITIVE_INFINITY;
   }
 
@@ -89,7 +101,7 @@ export class Secrets {
     return masked;
   }
 
-  /** The same value if nothing in it is masked. The depth of messages is bounded before this. */
+  /** Masks a value of a message, whose depth is already limited; the same value if it contains nothing to mask. */
   #maskValue(value: unknown): unknown {
     if (typeof value === 'string') return this.maskCredentials(value);
     if (typeof value !== 'object' || value === null) return value;
@@ -115,7 +127,7 @@ export class Secrets {
     return isSame ? value : Object.fromEntries(members);
   }
 
-  /** A key of letters only is a word of the protocol or of a schema. */
+  /** Keys of letters only are not masked: they are assumed to be words of the protocol or of a schema. */
   #maskKey(key: string): string {
     return key.length < this.#minFormLength || /^[A-Za-z]+$/.test(key) ? key : this.maskCredentials(key);
   }
@@ -157,6 +169,16 @@ function formsOf(value: string): string[] {
   const plain = [value, value.trim(), ...value.split(/\r?\n/), ...(scheme?.[1] ? [scheme[1]] : [])];
   const written = plain.flatMap((it) => [it, JSON.stringify(it).slice(1, -1), inUrl(it), inForm(it)]);
   return written.filter((it) => it.length >= MIN_LENGTH);
+}
+
+/** The forms of a credential that are not too common to be masked everywhere. */
+function credentialForms(value: string): string[] {
+  if (typeof value !== 'string' || isCommonValue(value)) return [];
+  return formsOf(value).filter((form) => !isCommonValue(form));
+}
+
+function encodedForms(form: string): string[] {
+  return [form, ...base64Forms(form), ...hexForms(form)];
 }
 
 /**

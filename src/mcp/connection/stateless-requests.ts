@@ -19,17 +19,24 @@ export class StatelessRequests {
   readonly #answers: Readonly<Record<string, RequestHandler>>;
   /** Whether the transport has headers. */
   readonly #mirrors: boolean;
+  /** Whether the result of a call may be a task. */
+  readonly #acceptsTasks: boolean;
   readonly #params = new Map<string, readonly HeaderParam[]>();
 
   constructor(
     server: string,
     requests: Requests,
-    { answers, mirrors }: { answers: Readonly<Record<string, RequestHandler>>; mirrors: boolean },
+    {
+      answers,
+      mirrors,
+      acceptsTasks = false,
+    }: { answers: Readonly<Record<string, RequestHandler>>; mirrors: boolean; acceptsTasks?: boolean },
   ) {
     this.#server = server;
     this.#requests = requests;
     this.#answers = answers;
     this.#mirrors = mirrors;
+    this.#acceptsTasks = acceptsTasks;
   }
 
   /** A tool call has the headers of the tool as listed; if the server requires others, the tools are listed again. */
@@ -53,6 +60,7 @@ export class StatelessRequests {
       ? await this.#completeInput(question, first, options, started)
       : first;
     const { resultType, ...rest } = result;
+    if (resultType === 'task' && this.#acceptsTasks) return result;
     if (resultType !== undefined && resultType !== 'complete') {
       const detail = `the result of "${question.method}" has the unsupported resultType ${formatValue(resultType).slice(0, 100)}; update Toolplane, or report this to the server's author`;
       throw new HostError('unreachable', this.#server, detail);
@@ -152,7 +160,7 @@ const MAX_ROUNDS = 10;
 /** Delay before a server that requests no input is asked again. */
 const PACE_MS = 250;
 
-/** Answers the server's input requests and repeats the request until it has a result; `ask` takes the parameters. */
+/** Answers the server's input requests and repeats the request with `ask` until it has a result. */
 async function answerInputRequests(
   server: string,
   params: Readonly<Record<string, unknown>>,
@@ -164,7 +172,7 @@ async function answerInputRequests(
   let result: Wanted = first;
   for (let round = 1; isInputRequired(result); round++) {
     if (round > MAX_ROUNDS) {
-      const detail = `the server still requested input after ${MAX_ROUNDS} rounds; report this to the server’s author`;
+      const detail = `the server still requested input after ${MAX_ROUNDS} rounds; report this to the server's author`;
       throw new HostError('unreachable', server, detail);
     }
     const inputResponses = await answerAll(server, result.inputRequests, answers, signal);
@@ -218,7 +226,11 @@ async function answerOne(
   const { method, params }: Record<string, unknown> = isRecord(request) ? request : {};
   const answer = typeof method === 'string' && Object.hasOwn(answers, method) ? answers[method] : undefined;
   if (!answer) {
-    const detail = `the server requests ${formatValue(method).slice(0, 100)}, which this host does not support; add a handler for it`;
+    const what =
+      typeof method === 'string'
+        ? `requested ${formatValue(method).slice(0, 100)}, which this client did not declare`
+        : 'sent an input request without a method';
+    const detail = `the server ${what}; report this to the server's author`;
     throw new HostError('unreachable', server, detail);
   }
   return answer(isRecord(params) ? params : {}, signal);

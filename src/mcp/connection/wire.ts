@@ -141,7 +141,7 @@ export class Wire implements Transport {
       if (this.#handshakeRequests.size > 0 && !('method' in message)) this.#note(message);
       this.onmessage?.(message as JSONRPCMessage, extra);
     } catch {
-      // A message must never throw into the transport.
+      // An error while a message is handled must not reach the transport.
       this.onTransportError();
     }
   }
@@ -211,14 +211,15 @@ const CUTTABLE = [
   'prompts',
   'resources',
   'resourceTemplates',
+  'skills',
 ];
 
-/** Replies that are written at once; the others are queued. */
+/** Maximum number of replies that are being written; further ones are queued. */
 const MAX_SENDING = 64;
 const MAX_UNSETTLED = 10_000;
-/** A reply that takes longer no longer delays others. */
+/** After this time, a reply that is still being written no longer counts for `MAX_SENDING`. */
 const SLOW_MS = 30_000;
-/** The server chooses the ids, which the replies repeat: a long id counts as several replies. */
+/** Each 1000 characters of an id count as another reply: the server chooses the ids, and the replies repeat them. */
 const ID_LENGTH = 1000;
 
 type Waiting = { readonly start: () => void; readonly refuse: (detail: Error) => void };

@@ -1,8 +1,17 @@
+import { METHOD_NOT_FOUND } from '../../protocol/json-rpc.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { Connection } from '../connection/connection.ts';
 import { readHeaderParams } from '../connection/param-headers.ts';
-import type { SizeBudget } from './parse-entry.ts';
-import { type Prompt, parsePrompt } from './prompt.ts';
+import { ServerFault } from '../errors/host-error.ts';
+import {
+  type Prompt,
+  parsePrompt,
+  parseResource,
+  parseResourceTemplate,
+  parseTool,
+  type Resource,
+  type ResourceTemplate,
+} from './list-entries.ts';
 import {
   type Discovered,
   type ListLimits,
@@ -10,11 +19,11 @@ import {
   type ListSource,
   type ReadEntry,
   readList,
+  type SizeBudget,
 } from './read-list.ts';
-import { parseResource, parseResourceTemplate, type Resource, type ResourceTemplate } from './resource.ts';
-import { parseTool } from './tool.ts';
+import { hasSkills, parseServerSkill, type ServerSkill } from './skill-entries.ts';
 
-export type { Prompt } from './prompt.ts';
+export type { Prompt } from './list-entries.ts';
 
 /** Lists the tools of a server, all pages. Rejects only if the server does not answer. */
 export async function listTools(
@@ -26,11 +35,20 @@ export async function listTools(
     {
       server: connection.name,
       list: 'tools',
-      requestPage: (cursor) => connection.listTools(cursor, signal),
+      requestPage: (cursor) =>
+        connection.listTools(cursor, signal).catch((failure) => {
+          if (cursor === undefined && isUnknownMethod(failure)) return { tools: [] };
+          throw failure;
+        }),
       read: connection.mirrorsParams ? readMarkedTool : parseTool,
     },
     limits,
   );
+}
+
+/** Whether `tools/list` is unknown: a server of the official MCP SDK that declares tools but has none lacks it. */
+function isUnknownMethod(failure: unknown): boolean {
+  return failure instanceof ServerFault && failure.code === METHOD_NOT_FOUND;
 }
 
 /** Where arguments are also sent as headers, a tool with invalid `x-mcp-header` marks must not be offered. */
@@ -44,9 +62,11 @@ function readMarkedTool(value: unknown, room: SizeBudget): ReadEntry<ListedTool>
 type Requester = Pick<Connection, 'name' | 'capabilities' | 'request'>;
 type ListOptions = { signal?: AbortSignal; limits?: Partial<ListLimits> };
 
-/** Prompts are listed during the connect, which a slow list must not delay for long. */
+/** Time limit of one page of prompts. It is short because prompts are listed while connecting. */
 const PROMPT_PAGE_TIMEOUT_MS = 10_000;
 const RESOURCE_PAGE_TIMEOUT_MS = 60_000;
+const SKILL_PAGE_TIMEOUT_MS = 10_000;
+const MAX_SKILLS = 500;
 
 /** Lists the prompts of a server. Rejects if the server does not answer. */
 export function listPrompts(connection: Requester, options: ListOptions = {}): Promise<Discovered<Prompt>> {
@@ -77,7 +97,18 @@ export function listResourceTemplates(
   );
 }
 
-/** A server without the capability is not asked. */
+/** Lists the skills of a server. Rejects if the server does not answer. */
+export function listSkills(
+  connection: Requester,
+  options: ListOptions = {},
+): Promise<Discovered<ServerSkill>> {
+  return listed(connection, 'skills', 'skills/list', SKILL_PAGE_TIMEOUT_MS, parseServerSkill, {
+    limits: { entries: MAX_SKILLS },
+    ...options,
+  });
+}
+
+/** Lists entries of one kind; a server without the capability is not asked and has none. */
 async function listed<T>(
   connection: Requester,
   list: Exclude<ListName, 'tools'>,
@@ -87,7 +118,9 @@ async function listed<T>(
   { signal, limits }: ListOptions,
 ): Promise<Discovered<T>> {
   const capability = list === 'prompts' ? 'prompts' : 'resources';
-  if (connection.capabilities[capability] === undefined) return { items: [], diagnostics: [] };
+  const isOffered =
+    list === 'skills' ? hasSkills(connection) : connection.capabilities[capability] !== undefined;
+  if (!isOffered) return { items: [], diagnostics: [] };
   const options = { timeoutMs, ...(signal && { signal }) };
   const requestPage = (cursor: string | undefined) =>
     connection.request(method, cursor === undefined ? {} : { cursor }, options);

@@ -6,8 +6,8 @@ import { isRecord, sortedJson } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { ConnectContext, ServerEntry, ToolCache } from '../connection/connect-context.ts';
 import { eraKey } from '../connection/protocol-era.ts';
+import { parseTool } from './list-entries.ts';
 import type { Discovered } from './read-list.ts';
-import { parseTool } from './tool.ts';
 
 const FORMAT = 1;
 const WRITE_AFTER_MS = 500;

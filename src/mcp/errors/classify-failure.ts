@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
+import { shellArguments } from '../../base/text/display-text.ts';
 import { Secrets } from '../connection/secrets.ts';
 import { TOO_LARGE } from '../transports/oversized-message.ts';
 import { HostError, type HostErrorCode, type HostErrorOptions, ServerFault } from './host-error.ts';
@@ -16,7 +17,8 @@ const NONE = new Secrets();
 
 /** Classifies a failed request as a `HostError`. A JSON-RPC error of the server is returned unchanged. */
 export function classifyFailure(server: string, failure: unknown, context: FailureContext = {}): Error {
-  if (failure instanceof HostError) return failure;
+  const own = hostErrorIn(failure);
+  if (own) return own;
   const { secrets = NONE } = context;
   if (isRpcError(failure)) {
     if (failure.code !== TOO_LARGE) return failure;
@@ -32,7 +34,7 @@ export function classifyFailure(server: string, failure: unknown, context: Failu
       ...more,
       ...(wasSent === false && { hasRun: 'no' }),
     });
-  if (facts.isUnauthorized) return fail('unauthorized', CREDENTIALS_ADVICE, { hasRun: 'no' });
+  if (facts.isUnauthorized) return fail('unauthorized', credentialsAdvice(server), { hasRun: 'no' });
   const code = facts.code ?? '';
   if (code === 'too-large') return fail('too-large', detail);
   if (SELF_EXPLAINING.has(code)) return fail('unreachable', detail, { isTerminal: code === 'proxy' });
@@ -44,7 +46,10 @@ export function classifyFailure(server: string, failure: unknown, context: Failu
     });
     if (failure instanceof Error) return failure;
     const reason = secrets.brief(facts.reason ?? '');
-    const text = reason === '' || failure.code === 'session-lost' ? '' : `; response: ${reason}`;
+    // The status and the challenge say more than a JSON-RPC error in the body.
+    const isKnown = failure.code === 'unauthorized' && readRpcError(server, facts.text) !== undefined;
+    const isShown = reason !== '' && failure.code !== 'session-lost' && !isKnown;
+    const text = isShown ? `; response: ${reason}` : '';
     return fail(failure.code, `${failure.fault}${text}`, failure);
   }
   const known = NETWORK_ERRORS[code];
@@ -52,13 +57,19 @@ export function classifyFailure(server: string, failure: unknown, context: Failu
     const hasRun = known.hasRun === 'no' || facts.syscall === 'connect' ? 'no' : 'maybe';
     return fail(known.code, `${known.fault} (${code})`, { isTerminal: known.isTerminal, hasRun });
   }
-  if (code === 'REQUEST_TIMEOUT') return fail('timeout', 'the server did not respond in time');
+  if (code === 'REQUEST_TIMEOUT')
+    return fail('timeout', 'the server did not respond in time; check that the server is still running');
   if (CLOSED.has(code) || facts.isAborted)
     return fail('closed', 'the connection is closed', { isTerminal: true });
   if (code === 'CLIENT_HTTP_UNEXPECTED_CONTENT') {
     return fail('unreachable', describeContentType(facts.contentType && secrets.brief(facts.contentType)));
   }
   return fail('unreachable', `${detail}; check that the server is running and that its entry is correct`);
+}
+
+/** The official client wraps errors of the transport. */
+function hostErrorIn(failure: unknown): HostError | undefined {
+  return causesOf(failure, []).find((it) => it instanceof HostError) as HostError | undefined;
 }
 
 /** Errors of our own transports whose messages already contain a remedy. */
@@ -99,7 +110,12 @@ export function classifyStatus(
 ): StatusFailure | ServerFault {
   // Without a challenge a 403 may have any reason: an origin, an address or an account that is not allowed.
   const wantsAuth = status === 401 || (status === 403 && challenge !== undefined);
-  if (wantsAuth) return { code: 'unauthorized', fault: CREDENTIALS_ADVICE, hasRun: 'no' };
+  if (wantsAuth)
+    return {
+      code: 'unauthorized',
+      fault: scopeAdvice(server, challenge) ?? credentialsAdvice(server),
+      hasRun: 'no',
+    };
   const answered = readRpcError(server, text);
   if (hadSession && mayBeLost(status, answered)) {
     const detail = `the session no longer exists on the server (HTTP ${status}), so a new session is opened; check whether the server was restarted`;
@@ -341,5 +357,19 @@ export const NETWORK_ERRORS: Readonly<Record<string, NetworkError>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: garbled('the server does not use TLS on this port; check "url" and its port'),
 };
 /** The remedy for a server that requires credentials. */
-const CREDENTIALS_ADVICE =
-  'the server requires authentication; set "headers" or "headersHelper" in its entry, or check the credentials in them';
+function credentialsAdvice(server: string): string {
+  return `the server requires authentication; sign in with: toolplane mcp login ${shellArguments(server)}; or check the credentials in "headers" or "headersHelper" of its entry`;
+}
+
+/** Upper bound for the length of the scopes that are shown. */
+const MAX_SCOPE_LENGTH = 200;
+
+/** The remedy if the challenge names scopes that the access token lacks; only scopes in the syntax of OAuth are shown. */
+function scopeAdvice(server: string, challenge = ''): string | undefined {
+  if (!/\berror="?insufficient_scope\b/.test(challenge)) return undefined;
+  const [, quoted, single] =
+    /\bscope=(?:"([ !\x23-\x5b\x5d-\x7e]*)"|([!\x23-\x2b\x2d-\x5b\x5d-\x7e]+))/.exec(challenge) ?? [];
+  const listed = (quoted ?? single ?? '').trim();
+  if (listed === '' || listed.length > MAX_SCOPE_LENGTH) return undefined;
+  return `the request requires scopes that the access token does not have (required: ${listed}); sign in again with these scopes: toolplane mcp login ${shellArguments(server)}; or, if its entry sets "oauth.scopes" or the credentials, change them there`;
+}

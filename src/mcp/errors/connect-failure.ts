@@ -19,7 +19,7 @@ type AttemptFacts = {
   readonly secrets?: Secrets;
 };
 
-/** Classifies a failed connect: like `classifyFailure`, but for a process that exited the cause is its start. */
+/** Classifies a failed connect: like `classifyFailure`, but a process that exited is reported as a failed start. */
 export function classifyConnectFailure(server: string, failure: unknown, last: AttemptFacts): HostError {
   if (failure instanceof HostError && failure.code !== 'closed') return failure;
   const { secrets = new Secrets() } = last;

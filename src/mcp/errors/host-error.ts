@@ -16,7 +16,8 @@ export const HOST_ERRORS = {
   },
   unauthorized: {
     meaning: 'The server requires credentials, or rejected them.',
-    remedy: 'Set `headers` or `headersHelper` in its entry, then call `reconnect()`.',
+    remedy:
+      'Sign in with `toolplane mcp login`, or set `headers` or `headersHelper` in its entry and call `reconnect()`.',
   },
   timeout: {
     meaning: 'The server did not respond or finish in time.',
@@ -29,7 +30,8 @@ export const HOST_ERRORS = {
   },
   'session-lost': {
     meaning: 'The session no longer exists on the server, which may have been restarted.',
-    remedy: 'Toolplane opened a new session, which was lost too: check the server, then call again.',
+    remedy:
+      'Check the server, then call again; if the message says that the call may have run, check its effect first.',
   },
   'too-large': {
     meaning: 'A message exceeded the maximum size or nesting depth.',

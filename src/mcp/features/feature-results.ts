@@ -1,7 +1,9 @@
 import { isRecord } from '../../base/json-value.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import type { ContentBlock, ResourceContents } from '../../protocol/mcp.ts';
 import type { Connection } from '../connection/connection.ts';
-import { malformedResultError } from './feature-errors.ts';
+import type { Prompt } from '../discovery/list-entries.ts';
+import { HostError } from '../errors/host-error.ts';
 
 /** The contents of a resource; binary data is base64 in `blob`. */
 export type ReadResource = { contents: ResourceContents[]; _meta?: Record<string, unknown> };
@@ -91,7 +93,7 @@ function blockError(value: unknown): string | undefined {
   if (!isRecord(value) || typeof value.type !== 'string') return 'must be an object with a "type"';
   if (value.type === 'resource') {
     const detail = contentsError(value.resource);
-    return detail === undefined ? undefined : `of its "resource", ${detail}`;
+    return detail === undefined ? undefined : `"resource": ${detail}`;
   }
   const members = Object.hasOwn(MEMBERS, value.type) ? (MEMBERS[value.type] ?? []) : [];
   const odd = members.find((member) => typeof value[member] !== 'string');
@@ -133,4 +135,68 @@ export function completionParams(
     argument: { name, value },
     ...(Object.keys(context).length > 0 && { context: { arguments: { ...context } } }),
   };
+}
+
+/** The server lacks the capability, so no request is sent. */
+export function notOfferedError(server: string, what: string): HostError {
+  return new HostError('not-offered', server, `the server does not offer ${what}`, { hasRun: 'no' });
+}
+
+/** A file of a skill is not what the server announced when it listed the skill. */
+export function unverifiedError(server: string, uri: string, detail: string): HostError {
+  const text = `the skill file ${uri} was refused: ${detail}; report this to the server's author`;
+  return new HostError('unreachable', server, text);
+}
+
+/** The server sent a result of the wrong shape. */
+function malformedResultError(server: string, method: string, detail: string): HostError {
+  const text = `its response to "${method}" is malformed: ${detail}; report this to the server's author`;
+  return new HostError('unreachable', server, text);
+}
+
+/** Lists the available prompts, up to a limit. */
+function unknownPrompt(server: string, name: string, known: readonly string[]): HostError {
+  const similar = nearest(name, known);
+  const available = known.length > 0 ? `available: ${formatNames(known)}` : 'the server offers no prompts';
+  const hint = similar === undefined ? available : `did you mean "${similar}"? ${available}`;
+  return new HostError('not-offered', server, `the server has no prompt "${name}"; ${hint}`, {
+    hasRun: 'no',
+  });
+}
+
+function lackingArguments(
+  server: string,
+  prompt: string,
+  missing: readonly string[],
+  required: readonly string[],
+): HostError {
+  const detail = `missing arguments of prompt "${prompt}": ${formatNames(missing)}; required: ${formatNames(required)}`;
+  return new HostError('not-offered', server, detail, { hasRun: 'no' });
+}
+
+const MAX_NAMES = 20;
+
+function formatNames(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).map((name) => `"${name}"`);
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+  return shown.join(', ') + more;
+}
+
+/** Why a prompt cannot be used with these arguments; undefined if it can. */
+export function promptError(
+  server: string,
+  prompts: readonly Prompt[],
+  name: string,
+  given: Readonly<Record<string, string>>,
+): Error | undefined {
+  const prompt = prompts.find((it) => it.name === name);
+  if (!prompt)
+    return unknownPrompt(
+      server,
+      name,
+      prompts.map((it) => it.name),
+    );
+  const required = prompt.arguments.flatMap((it) => (it.required ? [it.name] : []));
+  const missing = required.filter((it) => !Object.hasOwn(given, it));
+  return missing.length > 0 ? lackingArguments(server, name, missing, required) : undefined;
 }

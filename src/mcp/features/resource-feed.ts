@@ -1,5 +1,5 @@
-import { backoffMs } from '../../base/async/backoff.ts';
-import { startTimer } from '../../base/async/timers.ts';
+import { backoffMs, startTimer } from '../../base/async/timers.ts';
+
 import { isRecord } from '../../base/json-value.ts';
 import type { Connection } from '../connection/connection.ts';
 import { HostError } from '../errors/host-error.ts';

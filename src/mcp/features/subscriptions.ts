@@ -1,7 +1,7 @@
 import { Broadcast } from '../../base/async/broadcast.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Connection } from '../connection/connection.ts';
-import { notOfferedError } from './feature-errors.ts';
+import { notOfferedError } from './feature-results.ts';
 import { ResourceFeed } from './resource-feed.ts';
 
 /** A subscription to a resource; ends with `unsubscribe()` or `await using`. Neither rejects. */

@@ -26,6 +26,8 @@ export type CallTarget = {
   isCurrent(connection: Connection): boolean;
   /** Reports the outcome of a call: terminal failures are counted, any other outcome resets the count. */
   report(connection: Connection, failure?: unknown): void;
+  /** Asks a person to sign in after a refused call. True if the call may be sent again. */
+  signInAfter?(failure: unknown, signal?: AbortSignal): Promise<boolean>;
 };
 
 export function callTargetOf(key: string, slot: ManagedServer): CallTarget {
@@ -37,6 +39,7 @@ export function callTargetOf(key: string, slot: ManagedServer): CallTarget {
     isCurrent: (connection) => slot.connection === connection,
     live: () => slot.connection,
     report: (connection, failure) => slot.report(connection, failure),
+    signInAfter: (failure, signal = NEVER) => slot.signInAfter(failure, signal),
     async connect(signal = NEVER) {
       throwIfAborted(signal);
       const now = slot.connection;

@@ -1,4 +1,4 @@
-import { type Clock, pause } from '../../base/clock.ts';
+import { type Clock, pause } from '../../base/async/timers.ts';
 import { isRecord } from '../../base/json-value.ts';
 import type { ServerEntry } from '../connection/connect-context.ts';
 
@@ -85,9 +85,9 @@ function pass(batch: Batch): void {
   first();
 }
 
-/** One attempt may start a process or open a socket twice, so this allows at most 8 starts in the first 3 s. */
+/** Connects of one server within `WINDOW_MS`. Each may start a process or open a socket twice, which makes 8 starts. */
 const MAX_CONNECTS = 4;
-/** Several sub-agents that run at once may each start a server of the same name. */
+/** The limit for servers of sub-agents, several of which may each start a server of the same name at once. */
 const MAX_SHARED_CONNECTS = 8;
 const WINDOW_MS = 3_500;
 

@@ -1,11 +1,11 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/async/timers.ts';
 import type { Connection } from '../connection/connection.ts';
 import { HostError } from '../errors/host-error.ts';
 import { isUnauthorized } from './server-state.ts';
 
 /** After this many connection failures in a row the connection is replaced (R181). */
 const MAX_FAILURES = 3;
-/** A server that is processing a call may miss health checks for about five minutes. */
+/** The same during a call: a busy server may miss health checks for about five minutes. */
 const MAX_FAILURES_DURING_CALL = 30;
 
 /** Decides from the results of calls and health checks whether one connection still works. */
@@ -119,9 +119,9 @@ export type CheckedConnection = {
 /** Bounds of the health-check timeout, which otherwise equals the interval. */
 const MIN_PING_TIMEOUT_MS = 1_000;
 const MAX_PING_TIMEOUT_MS = 10_000;
-/** After a missed health check the next one follows soon. */
+/** Delay of the next health check after a missed one. */
 const RECHECK_MS = 1_000;
-/** Transport errors come in bursts; one health check covers a burst. */
+/** Delay of the health check after a transport error. Errors come in bursts; one health check covers a burst. */
 const ERROR_BURST_MS = 100;
 
 type Watch = { dueAt: number; hasMissed: boolean; pending: AbortController | undefined };

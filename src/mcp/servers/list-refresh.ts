@@ -1,10 +1,9 @@
-import { type Clock, pause } from '../../base/clock.ts';
+import { type Clock, pause } from '../../base/async/timers.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Connection, ListKind } from '../connection/connection.ts';
+import type { Prompt } from '../discovery/list-entries.ts';
 import { listPrompts, listTools } from '../discovery/lists.ts';
-
-import type { Prompt } from '../discovery/prompt.ts';
 import type { Discovered, DiscoveryDiagnostic } from '../discovery/read-list.ts';
 
 /** The lists that are kept for every server; resources are listed on request. */
@@ -100,9 +99,9 @@ export class ServerLists {
 
 const NOTHING = { items: [], diagnostics: [] } as const;
 
-/** Notifications come in bursts; one listing covers a burst. */
+/** Delay of the listing after a notification. Notifications come in bursts; one listing covers a burst. */
 const BURST_MS = 50;
-/** A server that reports a change after every listing is listed at growing intervals. */
+/** Maximum delay between listings, which grows for a server that reports a change after every listing. */
 const MAX_REFRESH_DELAY_MS = 5_000;
 /** Callers wait for at most this many listings in a row. */
 const LISTS_AWAITED = 2;

@@ -17,7 +17,7 @@ import {
   type ServerLists,
 } from './list-refresh.ts';
 import { OfferedTools } from './offered-tools.ts';
-import { type OpenedServer, openServer } from './open-server.ts';
+import { type OpenedServer, openServer, signInAfter } from './open-server.ts';
 import { withoutManifest } from './server-entry.ts';
 import { type Handshake, isBusy, ServerStateMachine, toConnectFailure } from './server-state.ts';
 import {
@@ -112,6 +112,14 @@ export class ManagedServer implements KnownServer {
   /** Reports the outcome of a call on that connection to its health check. */
   report(connection: Connection, failure?: unknown): void {
     if (connection === this.#live?.connection) this.#live.health.report(failure);
+  }
+
+  /** Asks a person to sign in after a refused call. True if the call may be sent again. */
+  async signInAfter(failure: unknown, signal: AbortSignal): Promise<boolean> {
+    const context = this.#context;
+    if (!context.auth?.isInteractive) return false;
+    const { entry } = context.expand?.(this.#key, this.entry) ?? { entry: this.entry };
+    return signInAfter(failure, this.#key, entry, context, signal);
   }
 
   /** Connects, unless the server is connecting or connected. A server in backoff keeps its backoff. */

@@ -1,8 +1,8 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/async/timers.ts';
 import { isEqualJson } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { ServerEntry } from '../connection/connect-context.ts';
-import { UniqueWarnings } from '../connection/unique-warnings.ts';
+import { UniqueWarnings } from '../connection/repeated-warnings.ts';
 import { formatDiagnostic } from '../discovery/read-list.ts';
 import { filterTools, type ToolFilter, toolFilterOf, unmatchedPatterns } from '../discovery/tool-filter.ts';
 import type { Listing } from './list-refresh.ts';

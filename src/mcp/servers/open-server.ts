@@ -1,4 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/async/timers.ts';
+import { type AuthEntry, AuthError } from '../auth/auth-types.ts';
 import { type connect, connectTimeoutOf } from '../connection/connect.ts';
 import type { ConnectContext, ExpandedEntry, ServerEntry } from '../connection/connect-context.ts';
 import type { Connection, ListKind } from '../connection/connection.ts';
@@ -25,14 +26,55 @@ export type OpenedServer = {
   since(): { readonly isClosed: boolean; readonly missed: ReadonlySet<ListKind> };
 };
 
-/** Connects and lists within the connect timeout. A rejected attempt leaves nothing open. */
+/**
+ * Connects and lists within the connect timeout; if the server requires a sign-in and the host may ask for one, asks and
+ * connects again. The sign-in is outside of the timeout. A rejected attempt leaves nothing open.
+ */
 export async function openServer(
   key: string,
   given: ServerEntry,
+  deps: OpenDeps,
+  signal: AbortSignal,
+): Promise<OpenedServer> {
+  const { context } = deps;
+  const expanded = context.expand?.(key, given) ?? { entry: validateEntry(key, given), secrets: [] };
+  for (let signIns = 0; ; signIns++) {
+    try {
+      return await openOnce(key, expanded, deps, signal);
+    } catch (failure) {
+      if (signal.aborted || signIns === MAX_SIGN_INS) throw failure;
+      if (!(await signInAfter(failure, key, expanded.entry, context, signal))) throw failure;
+    }
+  }
+}
+
+/** Maximum number of sign-ins while connecting: one, and two for more scopes. */
+const MAX_SIGN_INS = 3;
+
+/** Asks a person to sign in after a request was refused. False if no sign-in is possible or needed. */
+export async function signInAfter(
+  failure: unknown,
+  key: string,
+  entry: ServerEntry,
+  { auth }: Pick<ConnectContext, 'auth'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!(failure instanceof HostError) || failure.code !== 'unauthorized' || failure instanceof AuthError)
+    return false;
+  if (!auth?.isInteractive || !('url' in entry) || entry.url === undefined) return false;
+  const remote = entry as AuthEntry;
+  const refusal = auth.authorizer(key, remote)?.unresolved;
+  if (refusal === undefined) return false;
+  await auth.signIn(key, remote, { signal, refusal });
+  return true;
+}
+
+async function openOnce(
+  key: string,
+  expanded: ExpandedEntry,
   { connect, context, clock, onClose }: OpenDeps,
   signal: AbortSignal,
 ): Promise<OpenedServer> {
-  const expanded = context.expand?.(key, given) ?? { entry: validateEntry(key, given), secrets: [] };
   const { entry } = expanded;
   const limitMs = connectTimeoutOf(entry, context);
   const tooLong = new AbortController();
@@ -49,7 +91,7 @@ export async function openServer(
     await connection?.close().catch(() => {});
     if (!connection || !tooLong.signal.aborted || signal.aborted)
       throw maskFailure(failure, expanded.secrets);
-    const detail = `the server did not list its tools within ${limitMs} ms; raise "connectTimeoutMs" if it is slow`;
+    const detail = `the server did not list its tools within ${limitMs} ms; raise "connectTimeoutMs" if the server is slow`;
     throw new HostError('timeout', key, detail, { cause: failure });
   } finally {
     stop();
@@ -79,7 +121,7 @@ function watch(connection: Connection, onClose: OpenDeps['onClose']): OpenedServ
 
 /** The same failure without secrets: a path or a command may contain one. */
 function maskFailure(failure: unknown, values: readonly string[]): unknown {
-  if (!(failure instanceof HostError) || values.length === 0) return failure;
+  if (!(failure instanceof HostError) || failure instanceof AuthError || values.length === 0) return failure;
   const { code, server, detail, cause, isTerminal, hasRun, retryAfterMs, missingVariable } = failure;
   const masked = new Secrets(values).mask(detail);
   if (masked === detail) return failure;

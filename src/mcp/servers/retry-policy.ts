@@ -1,4 +1,4 @@
-import { backoffMs, jitter } from '../../base/async/backoff.ts';
+import { backoffMs, jitter } from '../../base/async/timers.ts';
 
 /** How failed and lost servers are reconnected. */
 export type RetryPolicy = {
@@ -24,7 +24,7 @@ export type ConnectionHistory = {
   readonly hasConnected: boolean;
   /** Failed attempts and lost connections in a row. */
   readonly failures: number;
-  /** Short connections in a row. */
+  /** Number of consecutive connections that were lost within `SHORT_CONNECTION_MS`. */
   readonly shortConnections: number;
 };
 

@@ -1,6 +1,7 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/async/timers.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
+import { AuthError, type AuthErrorCode } from '../auth/auth-types.ts';
 import { type ConnectStage, failedStage, MAX_RETRY_AFTER_MS } from '../errors/classify-failure.ts';
 import { HostError, type HostErrorCode } from '../errors/host-error.ts';
 import type { MissingVariable } from '../transports/stdio/server-environment.ts';
@@ -282,6 +283,8 @@ export type ConnectFailure = {
   /** The environment variable that the process reported missing. */
   readonly missingVariable?: MissingVariable;
   readonly stage?: ConnectStage;
+  /** Why the authorization failed. */
+  readonly authCode?: AuthErrorCode;
 };
 
 export function toConnectFailure(failure: unknown): ConnectFailure {
@@ -298,6 +301,7 @@ export function toConnectFailure(failure: unknown): ConnectFailure {
     retry: isCommandMissing(failure) ? 'never' : (RETRIES[code] ?? 'later'),
     ...(missingVariable && { missingVariable }),
     ...(stage && { stage }),
+    ...(failure instanceof AuthError && { authCode: failure.authCode }),
     ...(retryAfterMs !== undefined && { retryAfterMs: Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) }),
   };
 }

@@ -1,7 +1,8 @@
 import type { ListedTool } from '../../protocol/mcp.ts';
+import type { AuthErrorCode } from '../auth/auth-types.ts';
 import type { ServerEntry } from '../connection/connect-context.ts';
 import type { Connection } from '../connection/connection.ts';
-import type { Prompt } from '../discovery/prompt.ts';
+import type { Prompt } from '../discovery/list-entries.ts';
 import type { HostErrorCode } from '../errors/host-error.ts';
 import { isFlapping } from './retry-policy.ts';
 import { type Handshake, isIdle, type ServerState } from './server-state.ts';
@@ -79,6 +80,8 @@ export type ServerStatus = {
      * handshake failed. Undefined if the server was reached.
      */
     readonly stage?: 'command' | 'address' | 'tls';
+    /** Why the authorization failed; undefined for other failures. */
+    readonly authCode?: AuthErrorCode;
   };
   /** Time of the next reconnect, in milliseconds since 1970. */
   readonly nextRetryAt?: number;
@@ -115,6 +118,7 @@ export function statusOf(state: ServerState, stderr: readonly string[] = state.s
         detail: cause.detail,
         ...(cause.missingVariable && { missingVariable: cause.missingVariable }),
         ...(cause.stage && { stage: cause.stage }),
+        ...(cause.authCode && { authCode: cause.authCode }),
       },
     }),
     ...(nextRetryAt !== undefined && { nextRetryAt }),
@@ -152,7 +156,7 @@ export function unavailableReason(state: ServerState, now: number): UnavailableR
     case 'needs-auth':
       return {
         code: 'unauthorized',
-        detail: `${state.cause.detail}; then reconnect the server`,
+        detail: `${state.cause.detail}; if the server is still not connected afterwards, reconnect it`,
       };
     case 'failed': {
       const flapping = isFlapping(state.past)

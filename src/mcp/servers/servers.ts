@@ -5,7 +5,6 @@ import { messageOf } from '../../protocol/sdk-error.ts';
 import type { ConnectContext, ServerEntry } from '../connection/connect-context.ts';
 import type { Connection } from '../connection/connection.ts';
 import { type CallTarget, callTargetOf } from './call-target.ts';
-import { type ConfigureSteps, configureSteps, isSameServer, pick } from './configure.ts';
 import { laneOf, SharedConnectLimits } from './connect-queue.ts';
 import { REFRESH_TIMEOUT_MS } from './list-refresh.ts';
 import { ManagedServer } from './managed-server.ts';
@@ -13,7 +12,15 @@ import { awaitReady, type ReadyOptions } from './ready.ts';
 import { readEntry } from './server-entry.ts';
 import type { ServerState } from './server-state.ts';
 import type { KnownServer, ServerOrigin, ServerView } from './server-status.ts';
-import { makeServerDeps, type ServerDeps, type ServersOptions } from './servers-options.ts';
+import {
+  type ConfigureSteps,
+  configureSteps,
+  isSameServer,
+  makeServerDeps,
+  pick,
+  type ServerDeps,
+  type ServersOptions,
+} from './servers-options.ts';
 
 /** The result of `host.setServers()`. */
 export type Replaced = { added: string[]; removed: string[]; errors: Record<string, string> };
@@ -32,6 +39,7 @@ export class Servers implements AsyncDisposable {
   readonly #slots = new Map<string, ManagedServer>();
   /** Servers whose first connection attempt has not finished. */
   readonly #starting = new Set<ManagedServer>();
+  readonly #signIns: Disposable | undefined;
   #retriedAt = Number.NEGATIVE_INFINITY;
   /** Removed servers that are still shutting down. */
   readonly #leaving = new Set<Promise<void>>();
@@ -45,6 +53,11 @@ export class Servers implements AsyncDisposable {
     this.#options = options;
     this.#given = makeServerDeps(context, options, () => void this.#retryFailedNow());
     this.subAgentConnectLimits = new SharedConnectLimits(this.#given.clock);
+    // The person may sign in with another process, such as `toolplane mcp login`.
+    this.#signIns = context.auth?.onSignedIn((key) => {
+      const slot = this.#slots.get(key);
+      if (slot?.state.kind === 'needs-auth') void slot.connect();
+    });
   }
 
   /** When a requested connection attempt last changed state, by `performance.now()`. */
@@ -191,6 +204,7 @@ export class Servers implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isEnded = true;
     this.#given.heartbeat.end();
+    this.#signIns?.[Symbol.dispose]();
     await Promise.all([...this.#slots.values()].map((slot) => slot.end()));
     await Promise.all(this.#leaving);
     await within(FLUSH_MS, this.#given.context.toolCache?.flush?.() ?? Promise.resolve(), NEVER);

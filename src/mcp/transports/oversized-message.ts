@@ -20,7 +20,7 @@ export function tooLarge(id: RpcId, bytes: number, limit: number): RpcFailure {
 
 /** What failed and what to do, without the server's name. */
 export function formatTooLarge(bytes: number, limit: number): string {
-  return `the server sent a message of ${bytes} bytes, the limit is ${limit}; raise "maxFrameBytes" in its entry or return less from the tool`;
+  return `the server sent a message of ${bytes} bytes, more than the limit of ${limit}; raise "maxFrameBytes" in its entry or return less from the tool`;
 }
 
 /** How to handle a message that is too large: the responses it contains, and the replies to its requests. */
@@ -52,7 +52,7 @@ const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 const SPACE = 32;
-/** `method` with each letter escaped, and quotes. */
+/** Maximum length of a key that is read: `method` with each letter escaped, and quotes. */
 const MAX_KEY_LENGTH = 38;
 const MAX_ID_LENGTH = 1024;
 /** Maximum number of ids reported for a batch. */

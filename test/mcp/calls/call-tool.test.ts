@@ -11,7 +11,7 @@ const refused = () =>
 const lost = () => new HostError('closed', 'srv', 'the connection is closed', { isTerminal: true });
 const ok = { content: [{ type: 'text' as const, text: 'ok' }] };
 
-/** A server whose attempts go as the script says. */
+/** A server whose calls have the outcomes of the script. */
 function scripted(script: (unknown | typeof ok)[], more: Partial<CallTarget> = {}) {
   const seen: RequestOptions[] = [];
   const reports: unknown[] = [];
@@ -56,7 +56,7 @@ test('a call that was not sent is repeated within the remaining time', async () 
   expect(seen).toHaveLength(2);
   const [first = 0, second = 0] = seen.map((it) => it.timeoutMs);
   expect(first).toBeGreaterThan(9_000);
-  // It waited 100 ms in between; timers and clocks differ by a little.
+  // The pause between the attempts is 100 ms; timers and clocks differ slightly.
   expect(second).toBeLessThanOrEqual(first - 90);
   expect(journal.records).toMatchObject([{ attempts: 2, outcome: 'answered' }]);
 });

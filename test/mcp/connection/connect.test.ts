@@ -70,7 +70,7 @@ describe('connect', () => {
 });
 
 describe('eras', () => {
-  /** A world that hears what a raw server heard, with a memory of eras. */
+  /** A context with an era cache, and a function that returns the methods which the raw server has received. */
   function hearing(more: Partial<ConnectContext> = {}) {
     const heard: string[] = [];
     const world = testWorld({ eraCache: memoryEraCache(), onStderr: (_, line) => heard.push(line), ...more });
@@ -78,7 +78,7 @@ describe('eras', () => {
     return { world, take };
   }
 
-  /** Connects, closes, and says what it was. */
+  /** Connects, closes, and returns the era of the connection. */
   async function eraOf(entry: ServerEntry, world: ConnectContext) {
     await using far = await open(entry, world);
     return far.connection.era;

@@ -74,7 +74,7 @@ test.each([
 
 const ODD = { toString: 1, valueOf: 1 };
 
-/** A value that nests too deep to be written. */
+/** A value that is nested too deeply to be serialized. */
 function deep(): unknown {
   return JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
 }

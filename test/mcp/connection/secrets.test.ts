@@ -32,6 +32,30 @@ describe('secrets', () => {
       expect(new Secrets(values).mask(text)).toBe(masked);
     });
 
+    test.each([
+      'tok-9f8a7c6b5d4e3f2a1b0c',
+      'alice.session.token.value',
+      '0f8fad5b-d9cb-469f-a165-70867728950e',
+    ])('the access token %s, also in messages', (token) => {
+      const secrets = new Secrets();
+      secrets.addToken(token);
+      const message = { result: { text: `x ${token} ${btoa(token)}` } };
+      expect(secrets.maskMessage(message).result.text).not.toMatch(
+        new RegExp(`${token}|${btoa(token).slice(0, 12)}`),
+      );
+      expect(secrets.mask(`x ${token} y`)).toBe('x [redacted] y');
+    });
+
+    test('only the last access tokens, and all other secrets', () => {
+      const secrets = new Secrets([OWN]);
+      const tokens = Array.from({ length: 9 }, (_, at) => `tok.renewed.${at}`);
+      for (const token of tokens) secrets.addToken(token);
+      secrets.addToken('tok.renewed.6');
+      const kept = tokens.filter((token) => secrets.maskCredentials(token) === token);
+      expect(kept).toEqual(tokens.slice(0, 5));
+      expect(secrets.mask(OWN)).toBe('[redacted]');
+    });
+
     test('also secrets added later', () => {
       const secrets = new Secrets();
       secrets.add([OWN]);
@@ -231,7 +255,7 @@ describe('secrets', () => {
     });
   });
 
-  /** Everything there is of a value as text, its causes and hidden members included. */
+  /** A value as text, including its causes and non-enumerable members. */
   const dump = (value: unknown) => inspect(value, { depth: 20, showHidden: true, maxArrayLength: null });
 
   test('nothing a server sends brings its credential into the host', async () => {
@@ -389,7 +413,7 @@ describe('escapes', () => {
     (it) => `&#x${code(it).toString(16)};`,
   ];
 
-  /** Printable ASCII without what is part of an escape. */
+  /** Printable ASCII without the characters that begin an escape. */
   const letters = fc.string({
     unit: fc.constantFrom(..."abcXYZ0189 -_.:/+='<>()[]{}!?*~$@^|,"),
     minLength: 6,

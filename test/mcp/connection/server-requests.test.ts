@@ -13,7 +13,7 @@ import { rawServer } from '../support/raw-servers.ts';
 import { testWorld } from '../support/servers.ts';
 
 describe('server asks', () => {
-  /** It sends what it is called with, and gives back what it was answered; it says what it was offered in a tool of its own. */
+  /** A server whose tool `ask` sends a request and returns the response; the tool `offered` returns the capabilities. */
   const asking = {
     ...rawServer(`(message, send, greet) => {
     if (message.method === 'initialize') {
@@ -164,7 +164,9 @@ describe('server asks', () => {
       const offer = { capabilities: { sampling: {} }, handlers };
       await using far = await open(asking, testWorld({ clientFeatures: () => offer }));
       const { content } = await far.connection.callTool('offered', {});
-      expect(JSON.parse((content as { text: string }[])[0]?.text ?? '')).toEqual(capabilities);
+      const { extensions, ...declared } = JSON.parse((content as { text: string }[])[0]?.text ?? '');
+      expect(declared).toEqual(capabilities);
+      expect(extensions).toEqual({ 'io.modelcontextprotocol/tasks': {} });
     });
 
     test('one that shows pages only gets no forms', () => {
@@ -318,7 +320,7 @@ describe('question limiter', () => {
 
   test('a server keeps its limits when it is started again; others have their own', () => {
     const world = { requestLimiters: new Map() };
-    // Each dial has a world of its own.
+    // Each connection attempt has its own copy of the context.
     expect(limiterOf({ ...world }, 'a')).toBe(limiterOf({ ...world }, 'a'));
     expect(limiterOf(world, 'a')).not.toBe(limiterOf(world, 'b'));
     expect(limiterOf({}, 'a')).not.toBe(limiterOf(world, 'a'));

@@ -6,7 +6,7 @@ import { startModernHttp, stdioModern } from '../support/modern-servers.ts';
 import { calls } from '../support/modern-tools.ts';
 import { testWorld } from '../support/servers.ts';
 
-/** A world in which these methods are answered. */
+/** A context whose client answers these methods. */
 function answering(
   answers: Record<string, RequestHandler>,
   more: Partial<ConnectContext> = {},

@@ -14,7 +14,7 @@ describe('wire', () => {
       (fault) => (fault as { code: unknown }).code,
     );
 
-  /** A wire whose replies are under way until they are let go. */
+  /** A wire whose replies stay pending until the test releases them. */
   async function openWire() {
     const transport = new NotedTransport('http');
     const underWay: PromiseWithResolvers<void>[] = [];
@@ -125,7 +125,7 @@ describe('nesting', () => {
     message: expect.stringContaining('nested more than 512 levels deep'),
   };
 
-  /** Greets with a deep `serverInfo`, lists a deep tool beside a flat one, and sends deep messages before it answers. */
+  /** A server with a deeply nested `serverInfo` and tool, which sends deeply nested messages before it answers. */
   const server = {
     ...rawServer(`(message, send) => {
     const { id, method } = message;

@@ -107,8 +107,8 @@ describe.each(able('calls'))('R23 R158 over $name', (setUp) => {
     const result = await host.callTool(
       KEY,
       'steps',
-      { count: 6, everyMs: 100 },
-      { timeoutMs: 450, onProgress: ({ progress, total }) => steps.push([progress, total]) },
+      { count: 6, everyMs: 200 },
+      { timeoutMs: 1000, onProgress: ({ progress, total }) => steps.push([progress, total]) },
     );
     expect(textOf(result)).toBe('arrived');
     expect(steps).toEqual([1, 2, 3, 4, 5, 6].map((done) => [done, 6]));

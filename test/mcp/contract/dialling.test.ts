@@ -70,7 +70,7 @@ describe('servers that do not come', () => {
       message: expect.stringMatching(/"dies".*no licence/),
       detail: expect.stringContaining('no licence'),
     });
-    // One that dies of the question for its era is started once more.
+    // A process that exits on the protocol probe is started a second time.
     expect(new Set(status.dies?.stderr)).toEqual(new Set(['no licence']));
     expect(status.refused?.cause?.code).toBe('unreachable');
     expect(status.silent?.cause?.code).toBe('timeout');

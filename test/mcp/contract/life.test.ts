@@ -5,7 +5,7 @@ import { ENV, hostOf, journal, KEY, pair, stateOf, textOf } from './support/driv
 import { startStdio } from './support/start-stdio.ts';
 import { until } from './support/until.ts';
 
-/** Waits that suit a test; a server that says nothing is asked for a sign of life ten times a second. */
+/** Short retry delays, and a health check of idle servers every 100 ms. */
 const QUICK: HostOptions = { retry: { firstMs: 20, ceilingMs: 100 }, heartbeatMs: 100 };
 const TRUSTED = { trust: true };
 

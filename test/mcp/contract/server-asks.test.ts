@@ -69,6 +69,19 @@ describe.concurrent.each(able('lists'))('a server over $name that tells', (setUp
     expect(textOf(await host.callTool(KEY, 'fresh'))).toBe('fresh');
   });
 
+  test('logs below the level of the host are not reported', async () => {
+    await using both = await pair(setUp, { logLevel: 'error' });
+    const { host } = both;
+    const logs: string[] = [];
+    host.events.on((event) => event.type === 'log' && logs.push(String(event.entry.data)));
+    await host.callTool(KEY, 'log', { text: 'quiet' });
+    await host.setLogLevel('info');
+    const heard = eventOf(host, (event) => event.type === 'log');
+    await host.callTool(KEY, 'log', { text: 'loud' });
+    await heard;
+    expect(logs).toEqual(['loud']);
+  });
+
   test('what it does is heard as it logs', async () => {
     await using both = await pair(setUp);
     const { host } = both;

@@ -6,7 +6,7 @@ import { createHost, type Host, type HostServerEntry } from '../../../src/entry/
 import { ENV, KEY, outcomeOf, textOf } from './support/drive.ts';
 import { PROCESSES, startEverything } from './support/third-party-servers.ts';
 
-/** A host of one server that has come. */
+/** A host that is connected to one server. */
 async function hostWith(entry: HostServerEntry): Promise<Host> {
   const host = createHost({
     env: ENV,
@@ -139,7 +139,7 @@ describe('servers for one thing', () => {
 
   test('a server that speaks the newer protocol by itself is understood so', async () => {
     await using host = await hostWith(PROCESSES.context7);
-    // One that starts slowly may pass for an old one at first; what it says later is remembered.
+    // A server that starts slowly may count as legacy at first; the era of its late response is remembered.
     await host.reconnect(KEY);
     expect(host.status()[KEY]).toMatchObject({
       state: 'connected',

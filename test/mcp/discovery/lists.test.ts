@@ -13,12 +13,25 @@ import type { McpSession } from '../../../src/tool-server/session.ts';
 import { everything, portTo, testWorld } from '../support/servers.ts';
 
 describe('list tools', () => {
+  test.each([
+    [-32601, []],
+    [-32603, 'fails'],
+  ])('a server that answers with error %i', async (code, expected) => {
+    const listed = listTools({
+      name: 'odd',
+      capabilities: { tools: {} },
+      mirrorsParams: false,
+      listTools: () => Promise.reject(new ServerFault('odd', code, 'Method not found')),
+    });
+    expect(await listed.then(({ items }) => items).catch(() => 'fails')).toEqual(expected);
+  });
+
   const signal = new AbortController().signal;
   const good = (name: string) => ({ name, inputSchema: { type: 'object' } });
 
   type Page = { tools?: unknown; nextCursor?: string };
 
-  /** A server that lists whatever the test says, however wrong. */
+  /** A server that lists the given entries, valid or not. */
   async function openListing(pageAt: (cursor: unknown) => Page, capabilities: object = { tools: {} }) {
     const asked: unknown[] = [];
     const receive: McpSession['receive'] = async (message) => {
@@ -110,7 +123,7 @@ describe('list tools', () => {
       { ...aside, entry: 'list', fault: '"inputSchema" must have type "object"' },
       { ...aside, entry: '#2', fault: '"name" must be a non-empty string' },
       { ...aside, entry: '#3', fault: 'not an object' },
-      { ...aside, entry: 'a', fault: 'listed twice; the first is used' },
+      { ...aside, entry: 'a', fault: 'an earlier entry of the list has the same name' },
     ]);
     expect(diagnostics.map(formatDiagnostic)[0]).toBe(
       'tool "list": "inputSchema" must have type "object"; not offered',
@@ -152,7 +165,7 @@ describe('list tools', () => {
 });
 
 describe('list prompts', () => {
-  /** A server that answers its pages in order, the last one for ever. */
+  /** A server that returns its pages in order, and then repeats the last one. */
   function pages(...answers: unknown[]) {
     const asked: unknown[] = [];
     const connection = {
@@ -288,7 +301,7 @@ describe('list resources', () => {
       ['x:2', '"size" is not a number and was removed', 'kept'],
       ['x:2', '"annotations" is not an object and was removed', 'kept'],
       ['nowhere', '"uri" must be a non-empty string', 'set-aside'],
-      ['x:1', 'listed twice; the first is used', 'set-aside'],
+      ['x:1', 'an earlier entry of the list has the same name', 'set-aside'],
       ['#4', 'not an object', 'set-aside'],
     ]);
   });

@@ -1,14 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parsePrompt } from '../../../src/mcp/discovery/prompt.ts';
+import {
+  parsePrompt,
+  parseResource,
+  parseResourceTemplate,
+  parseTool,
+} from '../../../src/mcp/discovery/list-entries.ts';
 import { type ListLimits, readList } from '../../../src/mcp/discovery/read-list.ts';
-import { parseResource, parseResourceTemplate } from '../../../src/mcp/discovery/resource.ts';
-import { parseTool } from '../../../src/mcp/discovery/tool.ts';
+
 import { HostError, ServerFault } from '../../../src/mcp/errors/host-error.ts';
 
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' } });
 
-/** Reads what a server answers, page by page; the last answer is given for ever. */
+/** Reads the pages that a server returns; the last page is repeated. */
 async function readTools(answers: readonly unknown[], limits: Partial<ListLimits> = {}) {
   let page = 0;
   const ask = async () => {
@@ -79,7 +83,7 @@ describe('the size of a list is limited, however its pages are split', () => {
       (page) => ({ ...heavy(96), name: `t${page}` }),
       { values: 350 },
       3,
-      'contains more than 350 values; the rest is not offered',
+      'contains more than 350 JSON values; the rest is not offered',
     ],
     [
       'text of members',
@@ -121,7 +125,9 @@ describe('the size of a list is limited, however its pages are split', () => {
     const answer = (page: number) => ({ tools: [{ ...tool(`t${page}`), values }], nextCursor: `${page}` });
     const found = await readTools([answer]);
     expect(found.names).toHaveLength(22);
-    expect(found.diagnostics).toEqual(told('contains more than 2000000 values; the rest is not offered'));
+    expect(found.diagnostics).toEqual(
+      told('contains more than 2000000 JSON values; the rest is not offered'),
+    );
   });
 
   test('a single oversized entry is left out without affecting the others', async () => {
@@ -142,7 +148,7 @@ test('an entry with many invalid members is kept, and some of them are reported'
   expect(found.diagnostics).toHaveLength(11);
   expect(found.diagnostics.every(({ entry, outcome }) => entry === 'bad' && outcome === 'kept')).toBe(true);
   expect(found.diagnostics[9]?.fault).toBe('"arguments[9]" has no name and was removed');
-  expect(found.diagnostics[10]?.fault).toBe('89990 more invalid members');
+  expect(found.diagnostics[10]?.fault).toBe('89,990 more invalid members');
 });
 
 test('any number of invalid members in one entry is handled', async () => {
@@ -198,7 +204,7 @@ const READERS = [
   ['resourceTemplates', parseResourceTemplate],
 ] as const;
 
-/** Entries as servers might send them: anything, or nearly right. */
+/** Entries as servers might send them: arbitrary values, or nearly valid ones. */
 const entry = fc.oneof(
   fc.jsonValue(),
   fc.record(
@@ -237,7 +243,7 @@ describe.each(READERS)('whatever a server lists as its %s', (list, read) => {
           expect(found.diagnostics.every(({ server, entry: name }) => server === 's' && name !== '')).toBe(
             true,
           );
-          // What is kept is whole: it is read again without another word.
+          // Kept entries are valid: parsing them again repairs nothing.
           for (const item of found.items) expect(read(item)).toMatchObject({ repairs: [] });
           for (const item of found.items) expect(Object.getPrototypeOf(item)).toBe(Object.prototype);
         },

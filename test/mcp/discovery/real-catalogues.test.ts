@@ -18,7 +18,7 @@ const servers: Recorded[] = readdirSync(ROOT)
 const discover = ({ server, capabilities, listResultExtra, tools }: Recorded) =>
   listTools({ name: server, capabilities, listTools: async () => ({ ...listResultExtra, tools }) });
 
-/** What is repairs in real servers, by server: nothing else is. */
+/** The number of repairs in the lists of real servers; all other lists need none. */
 const MENDED: Record<string, number> = { gitlab: 9 };
 
 describe('the tools of published servers', () => {
@@ -27,7 +27,7 @@ describe('the tools of published servers', () => {
     expect(items.map(({ name }) => name)).toEqual(recorded.tools.map(({ name }) => name));
     expect(diagnostics.filter(({ outcome }) => outcome !== 'kept')).toEqual([]);
     expect(diagnostics).toHaveLength(MENDED[server] ?? 0);
-    // What needs no mending is the very object that came.
+    // An entry that needs no repair is the same object as the received one.
     const told = new Set(diagnostics.map(({ entry }) => entry));
     for (const [at, item] of items.entries()) {
       if (!told.has(item.name)) expect(item).toBe(recorded.tools[at]);

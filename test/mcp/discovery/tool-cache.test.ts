@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-/** The one file there is. */
+/** The path of the only file in the directory. */
 async function file(): Promise<string> {
   const [name = ''] = await readdir(directory);
   return join(directory, name);

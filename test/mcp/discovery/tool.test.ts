@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { parseTool } from '../../../src/mcp/discovery/list-entries.ts';
 import { readList } from '../../../src/mcp/discovery/read-list.ts';
-import { parseTool } from '../../../src/mcp/discovery/tool.ts';
 
 const object = { type: 'object' };
 const assumed = '"inputSchema" does not have type "object"; type "object" is assumed';

@@ -254,7 +254,7 @@ describe('explain', () => {
       await transport.close();
       expect(classifyFailure('srv', thrown)).toMatchObject({ code: told });
       expect(classifyFailure('srv', thrown).message).toMatch(
-        code === 401 ? /requires authentication/ : `HTTP ${code}`,
+        code === 401 ? /requires authentication; sign in with: toolplane mcp login / : `HTTP ${code}`,
       );
     });
   });
@@ -299,9 +299,9 @@ describe('plain messages', () => {
       'the value of "key" in "headers" must be one line',
     ],
     [
-      'a helper that fails, with what it complained of',
+      'a helper that fails, without what it printed, which may be secret',
       { type: 'http', url, headersHelper: 'echo first >&2; echo no vault token=abcdefgh >&2; exit 4' },
-      'its "headersHelper" exited with code 4; stderr: no vault token=[redacted]; run it by hand to see why',
+      'its "headersHelper" exited with code 4; run it by hand to see why',
     ],
     [
       'a whole line where a command belongs',

@@ -9,7 +9,7 @@ const WORDS = 'there is no session for order 7';
 
 type Pinged = 'fine' | 'unknown-method' | 'refused' | 'refused alike' | 'silent' | 'broken';
 
-/** A server with sessions that answers calls by a refusal, and pings as it is told. */
+/** A server with sessions that refuses calls, and answers pings as specified. */
 function startShop(status: number, pinged: Pinged, given: string | ((id: unknown) => string) = WORDS) {
   return startWeb(({ message }, response) => {
     const { id, method } = message;

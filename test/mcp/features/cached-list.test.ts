@@ -3,11 +3,11 @@ import type { Connection, ListKind } from '../../../src/mcp/connection/connectio
 import { Listeners } from '../../../src/mcp/connection/notifications.ts';
 import type { Discovered } from '../../../src/mcp/discovery/read-list.ts';
 import { ServerFault } from '../../../src/mcp/errors/host-error.ts';
-import { CachedList } from '../../../src/mcp/features/cached-list.ts';
+import { CachedList } from '../../../src/mcp/features/features.ts';
 
 type Answer = Partial<Discovered<string>> | Error;
 
-/** A list of resources whose every answer, time and change the test decides; `items` count the times it was asked for. */
+/** A list of resources whose answers, time and changes the test controls; `items` count the requests. */
 function listed(capabilities: object, answer: (times: number) => Answer = () => ({})) {
   const changed = new Listeners<[kind: ListKind]>();
   const connection = { name: 'a', capabilities, onListChanged: changed.on } as unknown as Connection;

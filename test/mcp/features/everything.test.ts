@@ -1,4 +1,4 @@
-// The reference server of the MCP project, by every façade method and over both of its transports.
+// The reference server of the MCP project, with every method of `Features` and over both of its transports.
 import { expect, test } from 'vitest';
 import { createHost, type HostServerEntry } from '../../../src/entry/host.ts';
 import { PROCESSES, startEverything } from '../contract/support/third-party-servers.ts';

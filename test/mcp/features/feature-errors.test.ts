@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { promptError } from '../../../src/mcp/features/feature-errors.ts';
+import { promptError } from '../../../src/mcp/features/feature-results.ts';
 
 const PROMPTS = [
   { name: 'plain', description: '', arguments: [] },

@@ -96,7 +96,7 @@ describe('read answers', () => {
     );
   });
 
-  /** A good answer with one member, somewhere in it, that is something else. */
+  /** A valid result in which one member has another value. */
   function spoil([good, odd, at]: [unknown, unknown, number]): unknown {
     const places: [object, string][] = [];
     const walk = (value: unknown): void => {

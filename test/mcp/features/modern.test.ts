@@ -1,4 +1,4 @@
-// The newer protocol (2026-07-28): the same façade, with one stream for all subscriptions.
+// The stateless protocol (2026-07-28): the same methods, with one stream for all subscriptions.
 import { expect, test } from 'vitest';
 import { createHost, type Host, type HostServerEntry } from '../../../src/entry/host.ts';
 import { until } from '../contract/support/until.ts';

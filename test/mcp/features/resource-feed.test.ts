@@ -8,7 +8,7 @@ import { AbortError } from '../../../src/protocol/sdk-error.ts';
 describe('feed', () => {
   type Params = { uri?: string; notifications?: { resourceSubscriptions: string[] } };
 
-  /** A feed over a connection that answers when the test says so. */
+  /** A feed over a connection whose answers the test controls. */
   function fed(era: Connection['era'] = 'legacy') {
     const notices = new Listeners<[method: string, params: Record<string, unknown>]>();
     const changed = new Listeners<[kind: ListKind]>();
@@ -158,7 +158,7 @@ describe('feed', () => {
 describe('modern watch', () => {
   type Stream = { uris: string[]; end(failure?: Error): void; signal: AbortSignal };
 
-  /** A connection on which `subscriptions/listen` is answered as the test says. */
+  /** A connection whose answers to `subscriptions/listen` the test controls. */
   function connected(
     onListen: (stream: Stream, acknowledge: (uris?: string[], id?: unknown) => void) => void,
   ) {

@@ -7,7 +7,7 @@ import { Heard } from './support/heard.ts';
 import { askedOf, odd, pidOf, release, tell } from './support/odd.ts';
 
 describe('subscriptions', () => {
-  // The older protocol: a request for each resource. What holds for both is in modern.test.ts too.
+  // The legacy protocol, with one request per resource. modern.test.ts tests the behaviour of both protocols too.
 
   const NOTES = {
     capabilities: { resources: { subscribe: true } },

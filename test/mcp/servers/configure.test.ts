@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { configureSteps, stepsText } from '../../../src/mcp/servers/configure.ts';
+import { configureSteps, stepsText } from '../../../src/mcp/servers/servers-options.ts';
 import { Fleet, http, stdio } from './support/fleet.ts';
 
 const other = { ...http, headers: { n: '2' } };

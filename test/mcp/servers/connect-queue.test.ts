@@ -9,7 +9,7 @@ function queue(limits = {}) {
   const it = new ConnectQueue({ ...CONNECT_CONCURRENCY, ...limits }, clock);
   const since = clock.now();
   const begun: { id: string; at: number }[] = [];
-  /** A dial that takes so long. */
+  /** Runs an attempt that takes `ms` milliseconds. */
   const dial = (id: string, lane: Lane, ms: number, signal = never) =>
     it.run(lane, signal, () => {
       begun.push({ id, at: clock.now() - since });
@@ -53,7 +53,7 @@ describe('dials', () => {
     ]);
     await clock.advance(60_000);
     expect(await silent).toBe('silent');
-    // Its place is not given away twice.
+    // The place of the attempt is not given away twice.
     for (const n of many(2)) void dial(String(n), 'local', 10);
     await clock.advance(5);
     expect(begun).toHaveLength(3);

@@ -102,7 +102,7 @@ test('a suspected connection is checked soon, once per burst', async () => {
   expect(it.asked).toEqual([]);
   await clock.advance(1);
   expect(it.asked).toEqual([100]);
-  // A question that fails is trouble itself: it does not make the next one come sooner.
+  // A failed health check also reports a transport error; the error does not bring the next check forward.
   it.answer = dead;
   heartbeat.suspect(it);
   await clock.advance(100);

@@ -66,14 +66,14 @@ describe('lists', () => {
 });
 
 describe('relist', () => {
-  /** Lists as the test says; `changed` is what a server tells of its tools. */
+  /** A `ListRefresh` whose listings the test controls; `changed` simulates a notification about the tools. */
   function relisting(list: (times: number) => Promise<void> = async () => {}) {
     const clock = new FakeClock();
     const end = new AbortController();
     let times = 0;
     const relist = new ListRefresh(clock, () => list(++times), end.signal);
     const changed = () => relist.changed(['tools']);
-    /** How long a caller that starts to wait now has to wait. */
+    /** How many milliseconds a caller that starts to wait now has to wait. */
     const wait = async (stepMs = 10) => {
       let isOver = false;
       void relist.done().then(() => {
@@ -124,7 +124,7 @@ describe('relist', () => {
     }
     const before = it.times();
     await it.clock.advance(60_000);
-    // It is still listed, but more and more seldom.
+    // The server is still listed, but at growing intervals.
     expect(it.times() - before).toBeGreaterThan(9);
     expect(it.times() - before).toBeLessThan(13);
   });

@@ -52,7 +52,7 @@ describe('wishes', () => {
 
   function nextOff(isOff: boolean, wish: keyof typeof WISHES): boolean {
     if (wish === 'turn off') return true;
-    // An entry that is another is another server.
+    // A changed entry makes a new server, which is not disabled.
     return wish === 'turn on' || wish === 'reconnect' || wish === 'replace' ? false : isOff;
   }
 });
@@ -156,7 +156,7 @@ describe('those who call', () => {
 test('a connection that closes as soon as it is made does not count as connected', async () => {
   const fleet = new Fleet();
   fleet.servers.add({ a: http }, 'dynamic');
-  // It lists its tools, and is gone before anybody could hear of it.
+  // The server lists its tools, and its connection closes before any listener is added.
   while (fleet.connections[0]?.lists !== 1) await Promise.resolve();
   const first = fleet.now('a');
   first.die();

@@ -15,7 +15,7 @@ const tool = (name: string, more: object = {}): ListedTool => ({
 const all = { tools: {}, prompts: {} };
 const ide = (authToken: string): ServerEntry => ({ type: 'ws-ide', url: 'ws://127.0.0.1:1', authToken });
 
-/** One server that has come, with everything that is told of its offer. */
+/** A fleet with one connected server, and the reported changes and warnings about its offer. */
 async function one(setUp: (fleet: Fleet) => void = () => {}, options: ServersOptions = {}) {
   const changes: string[] = [];
   const warnings: string[] = [];
@@ -73,7 +73,7 @@ test('a server whose list changes with every listing does not delay later rounds
   await clock.advance(150);
   await first;
   const lists = it.lists;
-  // The clock is stopped, so any wait would never end.
+  // The clock does not advance, so any wait would never end.
   for (let round = 0; round < 5; round++) {
     const startedAt = performance.now();
     await servers.listed();
@@ -139,7 +139,7 @@ describe('a list with a TTL', () => {
     await fleet.clock.advance(holdsMs - 1);
     await fleet.servers.listed();
     expect(it.lists).toBe(1);
-    // Lists that are not used are not read.
+    // Without a caller that waits, the lists are not read again.
     await fleet.clock.advance(10);
     expect(it.lists).toBe(1);
     it.tools = [tool('other')];
@@ -192,7 +192,7 @@ test('the number of warnings about a server is limited', async () => {
   expect(warnings.at(-1)).toBe('its lists have more than 200 problems; further ones are not reported');
 });
 
-/** What servers listed in an earlier life, by whatever key. */
+/** A tool cache that returns the same earlier tools for every key. */
 class Memory implements ToolCache {
   recalled: string[] = [];
   readonly remembered: (readonly ListedTool[])[] = [];

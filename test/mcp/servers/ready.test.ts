@@ -50,7 +50,8 @@ describe('being ready', () => {
       name: 'NotReadyError',
       code: 'unreachable',
       server: 'a',
-      message: 'MCP server "a": no; retrying in 1 s; MCP server "c": no; then reconnect the server',
+      message:
+        'MCP server "a": no; retrying in 1 s; MCP server "c": no; if the server is still not connected afterwards, reconnect it',
       missing: [{ server: 'a' }, { server: 'c', code: 'unauthorized' }],
     });
   });

@@ -5,7 +5,7 @@ import { AbortError } from '../../../src/protocol/sdk-error.ts';
 import { FakeClock } from './support/fake-clock.ts';
 import { come, Fleet, hang, http, refuse, stdio, terminal } from './support/fleet.ts';
 
-/** A fleet of one that is connected. */
+/** A fleet with one connected server. */
 async function one(entry = http, options = {}) {
   const fleet = new Fleet(options);
   fleet.servers.add({ a: entry }, 'dynamic');
@@ -72,7 +72,8 @@ describe('a connection', () => {
     await expect(target.connect()).rejects.toMatchObject({
       code: 'unauthorized',
       hasRun: 'no',
-      message: 'MCP server "a": it refused our token; then reconnect the server',
+      message:
+        'MCP server "a": it refused our token; if the server is still not connected afterwards, reconnect it',
     });
     expect(await fleet.servers.reconnect('a')).toMatchObject({ kind: 'connected' });
   });
@@ -295,7 +296,7 @@ test('a flapping process is restarted at growing intervals', async () => {
   const { fleet, target, clock } = await one(stdio);
   for (let life = 0; life < 8; life++) {
     await clock.advance(300_000);
-    // The pause is over; it lives for a moment.
+    // The delay is over, and the new connection closes at once.
     if (fleet.state('a')?.state === 'connected') fleet.now('a').die();
   }
   const lives = fleet.timesOf('a');
@@ -306,7 +307,7 @@ test('a flapping process is restarted at growing intervals', async () => {
     if (fleet.state('a')?.state === 'connected') fleet.now('a').die();
     await target.connect().catch(() => {});
   }
-  // A call repairs the first loss at once; after that the pause holds for calls as well.
+  // A call reconnects at once after the first lost connection; after that, the backoff applies to calls too.
   expect(fleet.dials.length - before).toBeLessThanOrEqual(6);
   await expect(target.connect()).rejects.toThrow(/repeatedly fail shortly.* retrying in \d+ s/);
 });
@@ -392,7 +393,8 @@ test('after a suspend failed servers are retried and connected ones are checked'
 test('two hundred servers that lose the network reconnect twenty at a time', async () => {
   let dialling = 0;
   let most = 0;
-  const fleet = new Fleet({ random: Math.random });
+  let drawn = 0;
+  const fleet = new Fleet({ random: () => (drawn++ * 0.618) % 1 });
   const names = Array.from({ length: 200 }, (_, n) => `s${n}`);
   const slow = async () => {
     most = Math.max(most, ++dialling);

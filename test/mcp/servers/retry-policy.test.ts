@@ -102,7 +102,7 @@ describe('storms', () => {
     });`;
   }
 
-  /** An HTTP server that answers every request alike; each request counts. */
+  /** An HTTP server that answers every request in the same way and counts the requests. */
   async function failingHttp(
     type: 'http' | 'sse',
     answer: (response: ServerResponse) => void,
@@ -135,7 +135,7 @@ describe('storms', () => {
     return { entry: { type: 'ws', url }, attempts: () => connections };
   }
 
-  /** A TCP server that hangs up at once. */
+  /** A TCP server that closes each connection at once. */
   async function hangsUp(): Promise<Failing> {
     let connections = 0;
     const server = createTcpServer((socket) => {
@@ -176,7 +176,7 @@ describe('storms', () => {
     'a WebSocket that closes on open': failingSocket,
   };
 
-  /** Everything a program may ask of a server. */
+  /** All requests that a program may send to a server. */
   const REQUESTS: readonly ((host: Host, server: string) => Promise<unknown>)[] = [
     (host, server) => host.callTool(server, 'echo', {}, LIMIT),
     (host) => host.listTools(),

@@ -57,7 +57,7 @@ describe('state', () => {
     return events.reduce((state, it, n) => next(state, EVENTS[it], at(n + 1)), initialState(0));
   }
 
-  /** One way to each state. */
+  /** A state of each kind. */
   const STATES = {
     idle: stateAfter(),
     queued: stateAfter('requested'),
@@ -77,7 +77,7 @@ describe('state', () => {
     return state.kind;
   };
 
-  /** What each event makes of each state; what is not here changes nothing. */
+  /** The state after each event in each state; a pair that is not listed changes nothing. */
   const TABLE: Record<keyof typeof STATES, Partial<Record<Happened, string>>> = {
     idle: { requested: 'queued', 'reconnect-requested': 'queued', disabled: 'disabled' },
     queued: { 'reconnect-requested': 'queued', 'connect-started': 'connecting', disabled: 'disabled' },
@@ -176,7 +176,7 @@ describe('state', () => {
       at(100),
     );
     expect(refused).toMatchObject({ kind: 'failed', nextRetryAt: 7_100 });
-    // That the network is back does not change its mind.
+    // A Retry-After also holds if the network is available again.
     expect(next(refused, EVENTS['retry-requested'], at(7_099))).toBe(refused);
     expect(next(refused, EVENTS['retry-requested'], at(7_100))).toMatchObject({ kind: 'pending' });
   });
@@ -196,7 +196,7 @@ describe('state', () => {
     expect(next(back, gone, at(200))).toMatchObject({ kind: 'failed', nextRetryAt: 200 + 500 });
   });
 
-  /** Dials until it is given up; how often that was. */
+  /** Connects until the server is given up; returns the number of attempts. */
   function dials(state: ServerState, failure: ConnectFailure, moment: TransitionContext, most = 50): number {
     let it = state;
     for (let count = 0; count < most; count++) {
@@ -275,7 +275,7 @@ describe('state', () => {
   });
 
   function expectSense(before: ServerState, event: ServerEvent, state: ServerState, now: number): void {
-    // These change a state without entering another.
+    // These events change a state without entering another one.
     if (event.kind !== 'listed' && event.kind !== 'postponed') expect(state.since).toBe(now);
     expect(state.attempt).toBeGreaterThanOrEqual(0);
     if ('nextRetryAt' in state) {

@@ -78,7 +78,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       stderr: ['a line'],
       cause: { code: 'unauthorized', message: 'MCP server "s": no', detail: 'no' },
     },
-    { code: 'unauthorized', detail: 'no; then reconnect the server' },
+    { code: 'unauthorized', detail: 'no; if the server is still not connected afterwards, reconnect it' },
   ],
   [
     'turned off',

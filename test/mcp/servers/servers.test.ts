@@ -11,7 +11,7 @@ import { rawServer } from '../support/raw-servers.ts';
 import { testWorld } from '../support/servers.ts';
 import { smallHttpServer } from './support/small-http-server.ts';
 
-/** Real servers, dialled by real connections, that heal fast. */
+/** `Servers` with real connections and short retry delays. */
 function heal(entries: Record<string, ServerEntry>, options: ServersOptions = {}) {
   const listeners = new Set<() => void>();
   const seen: string[] = [];
@@ -25,7 +25,7 @@ function heal(entries: Record<string, ServerEntry>, options: ServersOptions = {}
   });
   onTestFinished(() => servers[Symbol.asyncDispose]());
   servers.add(entries, 'dynamic');
-  /** Resolves once it is like this, now or later. */
+  /** Resolves once the server is in this state. */
   const until = (key: string, kind: ServerState['kind']) =>
     new Promise<void>((resolve) => {
       const look = () => {
@@ -118,7 +118,7 @@ test('a process that crashes on the probe with a misleading reason is connected 
     if (message.method === 'initialize') greet(message);
     else if (message.method === 'tools/list') send({ id: message.id, result: { tools: [] } });
   }`);
-  // It says "boom" and nothing of the probe.
+  // The server prints "boom" and nothing about the probe.
   const code = String(args.at(-1)).replaceAll(/console\.error\([^)]*\)/g, "console.error('boom')");
   const { until, seen } = heal({ odd: { command, args: ['-e', code] } });
   await until('odd', 'connected');

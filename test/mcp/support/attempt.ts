@@ -9,7 +9,7 @@ export async function open(entry: ServerEntry, world: ConnectContext = testWorld
   return { connection, [Symbol.asyncDispose]: () => connection.close() };
 }
 
-/** What a connect that must fail is rejected with. */
+/** The error of a connection attempt that must fail. */
 export const failure = (entry: ServerEntry, world = testWorld(), signal = new AbortController().signal) =>
   connect('srv', entry, world, signal).then(
     () => expect.unreachable('it connected'),

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const openssl = (...args: string[]) => promisify(execFile)('openssl', args);
 
-/** A certificate authority of our own, and certificates it signed: for a server at 127.0.0.1 or `mcp.test`, and for a client. */
+/** A certificate authority, and certificates that it signed: for a server at 127.0.0.1 or `mcp.test`, and a client. */
 export async function makeCertificates() {
   const dir = await mkdtemp(join(tmpdir(), 'certificates-'));
   const at = (name: string) => join(dir, name);

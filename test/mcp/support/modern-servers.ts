@@ -3,18 +3,20 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createMcpHandler } from '../../../interop/node_modules/@modelcontextprotocol/server/dist/index.mjs';
 import type { StdioServerEntry } from '../../../src/protocol/server-entry.ts';
+import { COMPILE_CACHE } from '../../support/compile-cache.ts';
 import { makeModern } from './modern-tools.ts';
 import { passOn } from './servers.ts';
 
-/** The newer protocol over stdio. */
+/** A server of the stateless protocol over stdio. */
 export const stdioModern: StdioServerEntry = {
   command: process.execPath,
   args: [fileURLToPath(new URL('modern-stdio.ts', import.meta.url))],
+  env: COMPILE_CACHE,
 };
 
 type Heard = { method: string; name: string | undefined; headers: Record<string, unknown> };
 
-/** The newer protocol over HTTP on loopback; `heard` is what came, by method. */
+/** A server of the stateless protocol over HTTP on loopback; `heard` has the received requests by method. */
 export async function startModernHttp() {
   const handler = createMcpHandler(makeModern, { legacy: 'reject' });
   const heard: Heard[] = [];
@@ -39,9 +41,9 @@ export async function startModernHttp() {
   return {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
     heard,
-    /** Tells those who listen that the tools have changed. */
+    /** Notifies all listening clients that the tools have changed. */
     change: () => handler.notify.toolsChanged(),
-    /** Cuts the streams of those who listen. */
+    /** Closes the streams of all listening clients. */
     cut() {
       for (const stream of streams) stream.destroy();
       streams.clear();

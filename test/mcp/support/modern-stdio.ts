@@ -1,4 +1,4 @@
-// The server of the newer protocol as a process.
+// The server of the stateless protocol as a process.
 import { serveStdio } from '../../../interop/node_modules/@modelcontextprotocol/server/dist/stdio.mjs';
 import { calls, makeModern } from './modern-tools.ts';
 

@@ -6,13 +6,13 @@ import {
 } from '../../../interop/node_modules/@modelcontextprotocol/server/dist/index.mjs';
 import * as z from '../../../interop/node_modules/zod/index.js';
 
-/** Hears of calls that were taken back. */
+/** Gets an event for each cancelled call. */
 export const calls = new EventTarget();
 
 const text = (value: unknown) => ({ content: [{ type: 'text' as const, text: JSON.stringify(value) }] });
 const Name = z.object({ name: z.string(), size: z.number().default(7) });
 
-/** A server of the newer protocol: it sends requests, requires headers, waits, and has tools that must not be called. */
+/** A stateless server with tools that request input, require headers, wait, or must not be called. */
 export function makeModern(): McpServer {
   const server = new McpServer(
     { name: 'modern', version: '3' },

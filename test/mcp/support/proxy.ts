@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** A proxy that takes every name for 127.0.0.1; `seen` is what it was asked for. */
+/** A proxy that resolves every name to 127.0.0.1; `seen` has its requests. */
 export async function startProxy(authorization?: string) {
   const seen: string[] = [];
   const server = createServer((incoming, outgoing) => {

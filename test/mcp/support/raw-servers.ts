@@ -3,8 +3,8 @@ import type { StdioServerEntry } from '../../../src/protocol/server-entry.ts';
 import { script } from './servers.ts';
 
 /**
- * A process that does with each message what the test says: `take` is the source of a function of the message, `send`,
- * and `greet`, which answers `initialize`. It writes "started" to stderr, and each method it hears.
+ * A process that handles each message with code of the test: `take` is the source of a function of the message, `send`,
+ * and `greet`, which answers `initialize`. The process writes "started" and each received method to stderr.
  */
 export function rawServer(take: string): StdioServerEntry {
   return script(`
@@ -51,7 +51,7 @@ export const leakingServer = {
 
 type Sent = { message: Record<string, unknown>; options: TransportSendOptions | undefined };
 
-/** A transport that notes what is sent and says what the test makes it say. */
+/** A transport that records sent messages and delivers the messages of the test. */
 export class NotedTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   onclose?: () => void;

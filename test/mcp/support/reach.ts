@@ -3,7 +3,7 @@ import type { ConnectContext, ServerEntry } from '../../../src/mcp/connection/co
 import { dial } from '../../../src/mcp/transports/transports.ts';
 import { testWorld } from './servers.ts';
 
-/** The official client on a transport of ours; `errors` and `closed` are what it heard of the transport. */
+/** The official client on one of Toolplane's transports; `errors` and `closed` record the events of the transport. */
 export async function reach(
   entry: ServerEntry,
   world: ConnectContext = testWorld(),
@@ -35,7 +35,7 @@ export async function reach(
   };
 }
 
-/** What reaching a server that must not be reached fails with: the innermost cause. */
+/** The innermost cause of the error of connecting to a server that must not be reachable. */
 export async function unreached(entry: ServerEntry, world?: ConnectContext): Promise<unknown> {
   try {
     await using _ = await reach(entry, world);

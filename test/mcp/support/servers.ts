@@ -13,7 +13,7 @@ import type { ConnectContext, SdkPort } from '../../../src/mcp/connection/connec
 import type { StdioServerEntry } from '../../../src/protocol/server-entry.ts';
 import type { McpSession, SessionPort } from '../../../src/tool-server/session.ts';
 
-/** A world with nothing of this machine in it but `PATH`. */
+/** A context whose environment has only `PATH` of this machine. */
 export function testWorld(more: Partial<ConnectContext> = {}): ConnectContext {
   return {
     env: { PATH: process.env.PATH, HOME: '/nowhere', SECRET_TOKEN: 'hidden' },
@@ -42,7 +42,7 @@ export function script(code: string): StdioServerEntry {
   return { command: process.execPath, args: ['-e', code] };
 }
 
-/** Sends a response of the web on as it comes. */
+/** Sends a web `Response` to an HTTP response, part by part. */
 export function passOn(response: Response, outgoing: ServerResponse): void {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers)).flushHeaders();
   if (response.body)
@@ -52,7 +52,7 @@ export function passOn(response: Response, outgoing: ServerResponse): void {
   else outgoing.end();
 }
 
-/** A streamable HTTP server on loopback that lets in who knows the word. */
+/** A Streamable HTTP server on loopback that requires this `Authorization` header. */
 export async function startHttpServer(authorization: string) {
   const handler = createMcpHandler(() => {
     const server = new McpServer({ name: 'web', version: '2' }, { instructions: 'Add with add.' });
@@ -89,7 +89,7 @@ export async function startHttpServer(authorization: string) {
   };
 }
 
-/** The way to a server in this process, as a control channel offers it; `taken` is what was taken back. */
+/** The port to a server in this process, as a control channel offers it; `taken` has the cancelled messages. */
 export function portTo(server: { open(port: SessionPort): McpSession }): SdkPort & { taken: unknown[] } {
   const listeners = new Set<(message: unknown) => void>();
   const session = server.open({
@@ -104,7 +104,7 @@ export function portTo(server: { open(port: SessionPort): McpSession }): SdkPort
     taken,
     async send(message, signal) {
       signal.addEventListener('abort', () => taken.push(message));
-      // A notification is acknowledged with a filler.
+      // A notification is acknowledged with a placeholder response.
       return (await session.receive(message)) ?? { jsonrpc: '2.0', result: {}, id: 0 };
     },
     listen(receive) {

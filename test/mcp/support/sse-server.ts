@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server of the older HTTP with server-sent events, or a web page; `heard` is what came. */
+/** An HTTP+SSE server, or a web page; `heard` has the received requests. */
 export async function startSseServer(kind: 'server' | 'page' = 'server') {
   const heard: string[] = [];
   let stream: ServerResponse | undefined;

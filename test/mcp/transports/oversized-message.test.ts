@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MessageScanner } from '../../../src/mcp/transports/oversized-message.ts';
 
-/** What the scanner tells of a text that comes in pieces of these sizes, over and over. */
+/** The result of the scanner for a text that arrives in pieces of these sizes, repeated. */
 function scan(text: string, sizes: readonly number[] = [1]) {
   const scanner = new MessageScanner();
   const bytes = Buffer.from(text);
@@ -14,7 +14,7 @@ function scan(text: string, sizes: readonly number[] = [1]) {
   return scanner.end();
 }
 
-/** The same by reading all of it. */
+/** The expected result, from the parsed message. */
 function told(message: Record<string, unknown>) {
   const { id } = message;
   const isId = typeof id === 'string' || Number.isInteger(id);
@@ -40,7 +40,7 @@ const message = fc.dictionary(key, value, { maxKeys: 6 });
 const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
 const indent = fc.constantFrom('', ' ', '\t');
 
-/** On one line, as it would be sent. */
+/** The JSON text on one line, as it is sent. */
 const write = (sent: unknown, space: string) => JSON.stringify(sent, null, space).replaceAll('\n', ' ');
 
 test('it tells the id of any message, wherever the id stands and however the bytes are cut', () => {

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { Authorizer } from '../../auth/auth-types.ts';
 import { HttpError, toNetworkError, toProxyError } from './http-error.ts';
 import { type HttpKind, type HttpWatch, readResponse, type SentRequest } from './http-response.ts';
 import type { RequestHeaders } from './request-headers.ts';
@@ -12,6 +13,8 @@ export type FetchOptions = {
   /** The entry's headers are sent only to the origin of this URL. */
   url: URL;
   headers: RequestHeaders;
+  /** Adds an access token; undefined if the entry sets the credentials itself. */
+  authorizer?: Authorizer | undefined;
   watch: HttpWatch;
 };
 
@@ -19,7 +22,15 @@ export type FetchOptions = {
  * A `fetch` for the official transports, based on undici's `request`, which is several times faster than web streams.
  * Follows redirects within one origin only; throws an `HttpError` for responses that the transport cannot use.
  */
-export function createFetch({ kind, pool, via, url: home, headers, watch }: FetchOptions): typeof fetch {
+export function createFetch({
+  kind,
+  pool,
+  via,
+  url: home,
+  headers,
+  authorizer,
+  watch,
+}: FetchOptions): typeof fetch {
   const send = async (target: URL, init: RequestInit, all: Record<string, string>) => {
     const method = init.method ?? 'GET';
     let url = target;
@@ -44,13 +55,38 @@ export function createFetch({ kind, pool, via, url: home, headers, watch }: Fetc
       url = next;
     }
   };
+  /** Sends a request with an access token, again if the authorizer gets another one after a refusal. */
+  const sendAuthorized = async (target: URL, init: RequestInit, extra: Readonly<Record<string, string>>) => {
+    const isHome = target.origin === home.origin;
+    if (!isHome || authorizer === undefined) return send(target, init, merged(init.headers, extra));
+    const request = { method: init.method ?? 'GET', url: target };
+    let before: string | undefined;
+    for (let attempt = 1; ; attempt++) {
+      const own = await authorizer.headers(request);
+      const sent = await send(target, init, merged(init.headers, { ...extra, ...own }));
+      const { statusCode: status, headers: answered } = sent.answer;
+      const dpopNonce = textOf(answered['dpop-nonce']);
+      if (dpopNonce !== undefined) authorizer.onNonce(target, dpopNonce);
+      if ((status !== 401 && status !== 403) || attempt === MAX_AUTHORIZED_ATTEMPTS) return sent;
+      const challenge = textOf(answered['www-authenticate']);
+      const isRepeated = before !== undefined && before !== own.authorization;
+      const refusal = { status, challenge, dpopNonce, sent: own, url: target, isRepeated } as const;
+      before = own.authorization;
+      let isToRepeat = true;
+      try {
+        isToRepeat = await authorizer.onRefused(refusal);
+      } finally {
+        if (isToRepeat) await sent.answer.body.dump().catch(() => {});
+      }
+      if (!isToRepeat) return sent;
+    }
+  };
   const request = async (input: string | URL | Request, init: RequestInit = {}) => {
     const target = input instanceof URL ? input : new URL(input instanceof Request ? input.url : input);
     const isHome = target.origin === home.origin;
     try {
       const extra = isHome ? await headers.get() : {};
-      const all = merged(init.headers, extra);
-      let sent = await send(target, init, all);
+      let sent = await sendAuthorized(target, init, extra);
       // Only 401 means that the credentials were not accepted; a 403 may follow after processing.
       if (isHome && sent.answer.statusCode === 401) {
         const renewed = await headers.renew(extra);
@@ -63,7 +99,7 @@ export function createFetch({ kind, pool, via, url: home, headers, watch }: Fetc
         method: init.method ?? 'GET',
         url: sent.url.href,
         body: typeof init.body === 'string' ? init.body : '',
-        hadSession: all['mcp-session-id'] !== undefined,
+        hadSession: merged(init.headers, extra)['mcp-session-id'] !== undefined,
         signal: init.signal ?? undefined,
       };
       return await readResponse(kind, request, sent.answer, watch);
@@ -76,6 +112,12 @@ export function createFetch({ kind, pool, via, url: home, headers, watch }: Fetc
 }
 
 const MAX_REDIRECTS = 5;
+/** Maximum attempts, each with a new token or proof: a token with a lifetime of seconds may expire before it arrives. */
+const MAX_AUTHORIZED_ATTEMPTS = 12;
+
+function textOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value;
+}
 
 /** The transport's headers override those of the entry. */
 function merged(

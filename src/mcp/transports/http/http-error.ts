@@ -72,10 +72,10 @@ export function toNetworkError(failure: unknown): unknown {
 const NO_HTTP =
   'the server does not respond with HTTP on this port; check "url", its port, and whether the server requires https';
 
-/** If no connection was made through a proxy, the proxy is the cause. */
+/** Reports the proxy as the cause if no connection was made through it; returns other errors unchanged. */
 export function toProxyError(error: unknown, { host }: URL): unknown {
   if (!(error instanceof HttpError) || !NO_CONNECTION.has(error.code)) return error;
-  const message = `the proxy ${host} from the environment cannot be used: ${error.message}`;
+  const message = `the proxy ${host} from the environment cannot be used: ${error.message}; check the proxy variables`;
   return new HttpError(message, { code: 'proxy', wasSent: false });
 }
 
@@ -92,7 +92,7 @@ export function excerpt(text: string): string {
 const MAX_PAGE = 2000;
 const EXCERPT = 200;
 
-/** The pool aborts on its own only when a proxy refuses the tunnel. */
+/** Codes of errors before the proxy made a connection; undici uses UND_ERR_ABORTED if the proxy refuses the tunnel. */
 const NO_CONNECTION: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -110,7 +110,7 @@ function isBeforeSending(code: string, failure: unknown): boolean {
   return BEFORE_SENDING.has(code) || /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code);
 }
 
-/** If all addresses of a host failed, their errors are alike. */
+/** The failed system call; if all addresses of a host failed, that of the last one. */
 function syscallOf(failure: unknown): string | undefined {
   const { syscall, errors }: Record<string, unknown> = isRecord(failure) ? failure : {};
   if (typeof syscall === 'string') return syscall;

@@ -38,7 +38,8 @@ export async function readResponse(
     const now = Date.parse(headers.get('date') ?? '');
     const wait = retryAfterMs(headers.get('retry-after') ?? undefined, now);
     const { method, hadSession } = request;
-    const challenge = headers.get('www-authenticate') ?? undefined;
+    const wanted = headers.get('www-authenticate');
+    const challenge = wanted === null ? undefined : watch.mask(wanted);
     const answer = { method, hadSession, wantsAnswer, status, type, text, retryAfterMs: wait, challenge };
     const error = checkResponse(kind, answer);
     if (error) throw error;
@@ -127,7 +128,7 @@ export function parseJsonResponse(
   id: number | string | undefined,
 ): JSONRPCMessage | JSONRPCMessage[] {
   const fail = (why: string, cause?: unknown) =>
-    new HttpError(`the server answered ${status}, but ${why}`, {
+    new HttpError(`the server answered with HTTP ${status}, but ${why}`, {
       code: 'bad-answer',
       status,
       wasSent: true,
@@ -137,17 +138,18 @@ export function parseJsonResponse(
   try {
     data = JSON.parse(text);
   } catch (cause) {
-    throw fail('the body is not valid JSON', cause);
+    throw fail('the body is not valid JSON; check "url"', cause);
   }
   if (Array.isArray(data)) {
     const batch = data.map(normalizeLooseMessage).filter((it) => it !== undefined);
     if (batch.some((it) => !('method' in it) && isAnswerTo(it.id, id))) return batch;
-    throw fail('the batch contains no response to the request');
+    throw fail('the batch contains no response to the request; report this to the author of the server');
   }
   const { id: own, method, result, error } = Object(data) as Record<string, unknown>;
   const hasAnswer = method === undefined && (result !== undefined || error !== undefined);
   if (hasAnswer && !isAnswerTo(own, id)) {
-    throw fail(`the response is for another request (${formatId(own)} instead of ${formatId(id)})`);
+    const ids = `${formatId(own)} instead of ${formatId(id)}`;
+    throw fail(`the response is for another request (${ids}); report this to the author of the server`);
   }
   const message = normalizeLooseMessage(data);
   if (message === undefined) throw fail('the body is not a JSON-RPC message; check "url"');
@@ -190,22 +192,25 @@ function refusal(answer: ResponseFacts): HttpError {
   const { method, status, type, text, retryAfterMs, hadSession, challenge } = answer;
   const again = retryAfterMs === undefined ? '' : ` (Retry-After: ${Math.ceil(retryAfterMs / 1000)} s)`;
   const bodyText = type.includes('html') ? '' : excerpt(text);
-  return new HttpError(`the server answered ${status}${again}${bodyText === '' ? '' : `: ${bodyText}`}`, {
-    code: 'http-status',
-    status,
-    wasSent: true,
-    hadSession: hadSession && method === 'POST',
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(type === JSON_TYPE && { text }),
-    reason: type.includes('html') ? excerpt(text) : text,
-    ...(challenge !== undefined && { challenge }),
-  });
+  return new HttpError(
+    `the server answered with HTTP ${status}${again}${bodyText === '' ? '' : `: ${bodyText}`}`,
+    {
+      code: 'http-status',
+      status,
+      wasSent: true,
+      hadSession: hadSession && method === 'POST',
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(type === JSON_TYPE && { text }),
+      reason: type.includes('html') ? excerpt(text) : text,
+      ...(challenge !== undefined && { challenge }),
+    },
+  );
 }
 
 function unusableResponse({ status, type, text, hadSession }: ResponseFacts, wanted: string): HttpError {
   const what = text === '' || status === 202 || status === 204 ? 'an empty body' : type || 'no content type';
   const bodyText = excerpt(text);
-  const message = `the server answered ${status} with ${what} instead of ${wanted}${bodyText === '' ? '' : ` ("${bodyText}")`}; check "url"`;
+  const message = `the server answered with HTTP ${status} with ${what} instead of ${wanted}${bodyText === '' ? '' : ` ("${bodyText}")`}; check "url"`;
   return new HttpError(message, { code: 'bad-answer', status, wasSent: true, hadSession });
 }
 

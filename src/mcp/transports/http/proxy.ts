@@ -75,11 +75,11 @@ export async function openTunnel(
   connecting.on('connect', ({ statusCode = 0 }, socket: Duplex) => {
     if (statusCode === 200) return resolve(socket as Socket);
     socket.destroy();
-    reject(refused(`the proxy ${proxy.host} answered ${statusCode}`));
+    reject(refused(`the proxy ${proxy.host} refused the tunnel (HTTP ${statusCode})`));
   });
   connecting.on('response', ({ statusCode }) => {
     connecting.destroy();
-    reject(refused(`the proxy ${proxy.host} answered ${statusCode}`));
+    reject(refused(`the proxy ${proxy.host} refused the tunnel (HTTP ${statusCode})`));
   });
   connecting.on('timeout', () => connecting.destroy(refused(`the proxy ${proxy.host} does not respond`)));
   connecting.on('error', (failure) => {
@@ -90,5 +90,8 @@ export async function openTunnel(
 }
 
 function refused(message: string): HttpError {
-  return new HttpError(message, { code: 'proxy', wasSent: false });
+  return new HttpError(`${message}; check the proxy variables of the environment`, {
+    code: 'proxy',
+    wasSent: false,
+  });
 }

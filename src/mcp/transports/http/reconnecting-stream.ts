@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '../../../base/async/backoff.ts';
+import { backoffMs } from '../../../base/async/timers.ts';
 import { HttpError } from './http-error.ts';
 import { HttpResponse } from './http-response.ts';
 
@@ -41,7 +41,7 @@ export function reconnectingFetch(
 }
 
 function unopened(status: number): HttpError {
-  const message = `the server answered ${status} instead of opening its stream`;
+  const message = `the server answered with HTTP ${status} instead of opening the event stream`;
   return new HttpError(message, { code: 'http-status', status, wasSent: true });
 }
 

@@ -5,7 +5,6 @@ import { startTimer } from '../../../base/async/timers.ts';
 import { isEqualJson, isRecord } from '../../../base/json-value.ts';
 import { armKillOnDeath, killOnDeath } from '../../../base/process/kill-on-death.ts';
 import { ProcessGroup } from '../../../base/process/process-group.ts';
-import { redactText } from '../../../base/text/redact.ts';
 import type { ConnectContext } from '../../connection/connect-context.ts';
 import { HostError } from '../../errors/host-error.ts';
 import { serverEnvironment } from '../stdio/server-environment.ts';
@@ -74,7 +73,7 @@ const LIMIT_BYTES = 64 * 1024;
 type HelperLimits = { limitMs?: number; signal?: AbortSignal };
 
 /**
- * Runs an entry's `headersHelper` with a minimal environment; errors do not show its stdout. When the promise settles,
+ * Runs an entry's `headersHelper` with a minimal environment; errors do not show what it prints. When the promise settles,
  * all processes of the helper have ended.
  */
 export async function runHeadersHelper(
@@ -93,17 +92,15 @@ export async function runHeadersHelper(
     ),
     ...(context.cwd !== undefined && { cwd: context.cwd }),
   });
-  const { printed, lastLine, end } = await outputOf(child, limitMs, signal);
+  const { printed, end } = await outputOf(child, limitMs, signal);
   await endGroup();
   if (end === 'stopped') throw fail(STOPPED);
-  if (end === 'late') throw fail(`did not finish within ${limitMs} ms`);
-  if (end === 'long') throw fail(`printed more than ${LIMIT_BYTES} bytes`);
-  const stderrText =
-    lastLine === '' ? '' : `; stderr: ${context.secrets?.mask(lastLine) ?? redactText(lastLine)}`;
+  if (end === 'late') throw fail(`did not finish within ${limitMs} ms; run it by hand to see why`);
+  if (end === 'long') throw fail(`printed more than ${LIMIT_BYTES} bytes; it must print only the headers`);
   if (end !== 0) {
-    throw fail(
-      `${typeof end === 'number' ? `exited with code ${end}` : 'could not be run'}${stderrText}; run it by hand to see why`,
-    );
+    const outcome =
+      typeof end === 'number' ? `exited with code ${end}` : 'could not be run, or was ended by a signal';
+    throw fail(`${outcome}; run it by hand to see why`);
   }
   const headers = parseHelperOutput(printed);
   if (typeof headers === 'string') throw fail(headers);
@@ -111,15 +108,13 @@ export async function runHeadersHelper(
 }
 
 const STOPPED = 'was stopped, because the connection was closed';
-/** Maximum length of the stderr that is reported. */
-const LAST_LINE = 300;
 /** Time for killed processes to disappear. */
 const LAST_MS = 1000;
 
-type Helper = ChildProcessByStdio<null, Readable, Readable>;
+type Helper = ChildProcessByStdio<null, Readable, null>;
 type HelperEnd = number | 'stopped' | 'late' | 'long' | 'unrunnable';
 
-/** Everything it starts ends with the host at the latest; `end` ends it now and waits. */
+/** Starts the helper. Its processes end with the host at the latest; `end` ends them now and waits for that. */
 function startHelper(
   command: string,
   surroundings: { env: Record<string, string>; cwd?: string },
@@ -127,7 +122,8 @@ function startHelper(
   const isPosix = process.platform !== 'win32';
   const disarm = armKillOnDeath();
   try {
-    const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
+    // Its stderr is discarded, since it may contain the token.
+    const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore'];
     const more = { shell: true, detached: isPosix, windowsHide: true, stdio };
     const child = spawn(command, { ...surroundings, ...more });
     if (!isPosix || child.pid === undefined) return { child, end: async () => {} };
@@ -148,10 +144,9 @@ async function outputOf(
   child: Helper,
   limitMs: number,
   signal: AbortSignal | undefined,
-): Promise<{ printed: string; lastLine: string; end: HelperEnd }> {
+): Promise<{ printed: string; end: HelperEnd }> {
   const { promise, resolve } = Promise.withResolvers<HelperEnd>();
   let printed = '';
-  let complained = '';
   const stop = () => resolve('stopped');
   const timer = startTimer(limitMs, () => resolve('late'));
   signal?.addEventListener('abort', stop);
@@ -159,11 +154,7 @@ async function outputOf(
     printed += text;
     if (printed.length > LIMIT_BYTES) resolve('long');
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complained = `${complained}${text}`.slice(-LAST_LINE);
-  });
   child.on('error', () => resolve('unrunnable'));
-  // A background process of the helper may keep its stderr open.
   const exited = once(child, 'exit') as Promise<[number | null]>;
   Promise.all([exited, once(child.stdout, 'close')]).then(
     ([[code]]) => resolve(code ?? 'unrunnable'),
@@ -174,8 +165,7 @@ async function outputOf(
   signal?.removeEventListener('abort', stop);
   child.kill('SIGKILL');
   child.stdout.destroy();
-  child.stderr.destroy();
-  return { printed, lastLine: complained.trim().split('\n').at(-1) ?? '', end };
+  return { printed, end };
 }
 
 /** Parses the headers that a helper printed, or returns why they are invalid; names are shown, values are not. */

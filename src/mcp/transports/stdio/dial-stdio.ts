@@ -2,8 +2,8 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { StdioServerEntry } from '../../../protocol/server-entry.ts';
 import type { ConnectContext, Dialed } from '../../connection/connect-context.ts';
+import { ThrottledWarnings } from '../../connection/repeated-warnings.ts';
 import { credentialsOf, Secrets } from '../../connection/secrets.ts';
-import { ThrottledWarnings } from '../../connection/throttled-warnings.ts';
 import { HostError } from '../../errors/host-error.ts';
 import { maxFrameBytesOf } from '../oversized-message.ts';
 import { createStdoutWarnings } from './message-lines.ts';
@@ -54,7 +54,7 @@ function addressesIn(env: Readonly<Record<string, string>>): Record<string, stri
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value.includes('://')));
 }
 
-/** Checked first, since the system reports a missing directory as a missing command. */
+/** The working directory, checked before the start: the system reports a missing directory as a missing command. */
 async function directoryOf(name: string, entry: StdioServerEntry, context: ConnectContext): Promise<string> {
   const path = resolve(context.cwd ?? '.', entry.cwd ?? '.');
   const found = await stat(path).catch(() => undefined);

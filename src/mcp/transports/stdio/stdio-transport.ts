@@ -4,9 +4,9 @@ import { startTimer } from '../../../base/async/timers.ts';
 import { LineRing } from '../../../base/text/lines.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import type { Secrets } from '../../connection/secrets.ts';
-import { ByteLines } from './byte-lines.ts';
 import { InputWriter, inputError, notConnected } from './input-writer.ts';
-import { messageLines } from './message-lines.ts';
+import { ByteLines, messageLines } from './message-lines.ts';
+
 import {
   type Command,
   endProcess,
@@ -150,7 +150,7 @@ export class StdioTransport implements Transport {
 
   async #endOnClose(): Promise<void> {
     const process = await this.#starting?.catch(() => undefined);
-    // A process that never started cannot end.
+    // If the process never started, there is nothing to end.
     if (!process) return;
     this.#writer?.end();
     await endProcess(process);

@@ -123,7 +123,7 @@ function quote(arg: string): string {
   return `"${inner}"`;
 }
 
-/** Escaped once for each time that `cmd.exe` parses it. */
+/** Escapes a word once for each time that `cmd.exe` parses it. */
 function escapeMeta(word: string, readings: number): string {
   let escaped = word;
   for (let reading = 0; reading < readings; reading++)

@@ -17,7 +17,7 @@ const sdk = (reason: string): Reasons => ({
 const stdio = (reason: string): Reasons => ({ 'stdio legacy': reason, 'stdio modern': reason });
 const ide = (reason: string): Reasons => ({ 'ws-ide': reason, 'sse-ide': reason });
 
-/** What a transport cannot do, and why. What is not here, every one can. */
+/** The features that transports lack, with the reason. Every transport has all other features. */
 export const CANNOT = {
   calls: {},
   lists: {},
@@ -46,7 +46,7 @@ export const CANNOT = {
   },
 } satisfies Record<string, Reasons>;
 
-/** The set-ups that can do a thing, as rows for `describe.each`. */
+/** The set-ups that support a feature, as rows for `describe.each`. */
 export function able(what: keyof typeof CANNOT): SetUp[] {
   return SET_UPS.filter(({ name }) => !(name in CANNOT[what]));
 }

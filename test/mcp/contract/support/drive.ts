@@ -10,10 +10,10 @@ import type { Far, SetUp } from './set-up.ts';
 /** The key of the contract server. */
 export const KEY = 'far';
 
-/** An environment with nothing of this machine but where programs are, and a secret that no server may get. */
+/** An environment with only `PATH` of this machine, and with a secret that no server may receive. */
 export const ENV = { PATH: process.env.PATH, HOME: '/nowhere', SECRET_TOKEN: 'hidden' };
 
-/** A host that has one server of the contract, ready; both end with the test. */
+/** A host that is connected to one contract server; disposing of the pair ends both. */
 export type Pair = AsyncDisposable & { readonly host: Host; readonly far: Far };
 
 export async function pair(
@@ -38,13 +38,13 @@ export async function pair(
   return { host, far, [Symbol.asyncDispose]: end };
 }
 
-/** A host that dials a server of the contract; the caller closes it. */
+/** A host that connects to a contract server; the caller closes the host. */
 export function hostOf(far: Far, options: HostOptions = {}, entryMore: Partial<HostServerEntry> = {}): Host {
   const entry = { ...far.entry, ...entryMore } as HostServerEntry;
   return createHost({ env: ENV, ...far.options, mcpServers: { [KEY]: entry }, ...options });
 }
 
-/** The first event that is so; it rejects after ten seconds with what was seen in its place. */
+/** The first event that matches; rejects after ten seconds with the events that occurred instead. */
 export function eventOf<T extends HostEvent>(host: Host, is: (event: HostEvent) => event is T): Promise<T>;
 export function eventOf(host: Host, is: (event: HostEvent) => boolean): Promise<HostEvent>;
 export function eventOf(host: Host, is: (event: HostEvent) => boolean): Promise<HostEvent> {
@@ -61,12 +61,12 @@ export function eventOf(host: Host, is: (event: HostEvent) => boolean): Promise<
   });
 }
 
-/** The contract server's state has become one of these. */
+/** Resolves when the contract server enters a matching state. */
 export function stateOf(host: Host, is: (state: string) => boolean): Promise<HostEvent> {
   return eventOf(host, (event) => event.type === 'state' && event.server === KEY && is(event.status.state));
 }
 
-/** What the contract server remembers. */
+/** The state that the contract server has recorded. */
 export async function journal(host: Host): Promise<Journal> {
   const { structuredContent } = await host.callTool(KEY, 'journal');
   return structuredContent as Journal;
@@ -86,7 +86,7 @@ export function textOf(result: { content?: unknown }): string | undefined {
   return (result.content as { text?: string }[] | undefined)?.[0]?.text;
 }
 
-/** How a call ended, whichever way a server says that it went wrong. */
+/** The outcome of a call; error results and JSON-RPC errors are treated alike. */
 export async function outcomeOf(call: Promise<{ content?: unknown; isError?: boolean }>) {
   try {
     const result = await call;

@@ -6,19 +6,19 @@ import type { HostServerEntry } from '../../../../src/entry/host.ts';
 import { bodyOf } from '../fixtures/listen.ts';
 import { until } from './until.ts';
 
-/** Servers that say nothing until they are let in, and the count of those that stand before the door. */
+/** Servers that do not answer until the test admits them, and the number of servers that wait. */
 export type Gates = AsyncDisposable & {
-  /** Another server. */
+  /** The entry of a server. */
   entry(index: number): HostServerEntry;
-  /** How many wait now. */
+  /** The number of servers that wait now. */
   waiting(): number;
-  /** Lets in the one who has waited longest. */
+  /** Lets the server that has waited longest answer. */
   admit(): void;
 };
 
 const GATE = fileURLToPath(new URL('../fixtures/gate-server.mjs', import.meta.url));
 
-/** Gates that are processes. */
+/** Such servers as processes. */
 export async function localGates(): Promise<Gates> {
   const door: Socket[] = [];
   const all = new Set<Socket>();
@@ -46,7 +46,7 @@ export async function localGates(): Promise<Gates> {
   };
 }
 
-/** Gates that are addresses of one HTTP server. */
+/** Such servers as URLs of one HTTP server. */
 export async function remoteGates(): Promise<Gates> {
   const door: { path: string; open(): void }[] = [];
   const admitted = new Set<string>();
@@ -97,7 +97,7 @@ function answer(body: { id?: number; method?: string } | undefined, outgoing: Se
   outgoing.end(JSON.stringify({ jsonrpc: '2.0', id: body.id, result }));
 }
 
-/** Lets in one after the other, each once the door is as full as it gets; gives the most that stood there at once. */
+/** Admits one server after the other, each when no more can wait; returns the maximum number that waited at once. */
 export async function admitAll(gates: Gates, { total, atOnce }: { total: number; atOnce: number }) {
   let most = 0;
   for (let left = total; left > 0; left--) {

@@ -1,19 +1,19 @@
 import type { HostOptions, HostServerEntry } from '../../../../src/entry/host.ts';
 
-/** A server of the contract as a host is told of it, and the hands a test has on it. */
+/** A contract server: its entry for the host, and the controls for the test. */
 export type Far = AsyncDisposable & {
   readonly entry: HostServerEntry;
-  /** What the host must know beside the entry. */
+  /** Options that the host needs besides the entry. */
   readonly options?: Pick<HostOptions, 'env' | 'cwd'>;
-  /** Ends the server without a word; a process is gone then, a port refuses. */
+  /** Ends the server abruptly: the process has exited then, or the port refuses connections. */
   stop(): Promise<void>;
-  /** Starts it again where it was, with no memory. Processes are started by the host. */
+  /** Starts the server again at the same place without its earlier state. Processes are started by the host. */
   revive(): Promise<void>;
-  /** Cuts every connection; the server itself and what it remembers stay. */
+  /** Closes every connection; the server and its state remain. */
   cut(): void;
   /** From now on the server requires the token. */
   lock(): void;
-  /** How many connections or processes of clients it has. */
+  /** The number of open client connections or running processes. */
   left(): number | Promise<number>;
 };
 

@@ -6,7 +6,7 @@ import { serveSse } from '../fixtures/serve-sse.ts';
 import { serveWs } from '../fixtures/serve-ws.ts';
 import type { Far } from './set-up.ts';
 
-/** A running editor: its lock file is all the host is told of, and it lets in only who shows the token written there. */
+/** A running editor: the host knows only its lock file, and the editor accepts only the token in that file. */
 export async function startIde(type: 'ws-ide' | 'sse-ide'): Promise<Far> {
   const folder = await mkdtemp(join(tmpdir(), 'contract-ide-'));
   const token = 'token-of-the-editor';

@@ -7,7 +7,7 @@ import type { Far } from './set-up.ts';
 
 type Connected = { isConnected(): boolean };
 
-/** The contract server in this process, by what its users write it with. */
+/** The contract server in this process, by the SDK that implements it. */
 export const IN_PROCESS = {
   own: async () => {
     const { instance } = makeOwn(new Book());

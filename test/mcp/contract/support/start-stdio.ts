@@ -2,13 +2,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { COMPILE_CACHE } from '../../../support/compile-cache.ts';
 import type { Far } from './set-up.ts';
 import { until } from './until.ts';
 
-/** How many processes were started so far. */
+/** The number of processes that were started so far. */
 type Started = { started(): Promise<number> };
 
-/** The contract server as a process; each connection starts it, and its pids are in a file. */
+/** The contract server as a process, which each connection starts; the process ids are in a file. */
 export async function startStdio(era: 'legacy' | 'modern'): Promise<Far & Started> {
   const folder = await mkdtemp(join(tmpdir(), 'contract-'));
   const pidFile = join(folder, 'pids');
@@ -22,7 +23,7 @@ export async function startStdio(era: 'legacy' | 'modern'): Promise<Far & Starte
     await until(() => !before.some(isAlive), 'the processes are gone');
   };
   return {
-    entry: { command: process.execPath, args: [script, pidFile] },
+    entry: { command: process.execPath, args: [script, pidFile], env: COMPILE_CACHE },
     stop,
     revive: async () => {},
     cut: () => {},

@@ -3,19 +3,20 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { StdioServerEntry } from '../../../../src/protocol/server-entry.ts';
+import { COMPILE_CACHE } from '../../../support/compile-cache.ts';
 
 const inPeers = (path: string) =>
   fileURLToPath(new URL(`../../../../interop/node_modules/${path}`, import.meta.url));
 const EVERYTHING = inPeers('@modelcontextprotocol/server-everything/dist/index.js');
 
-/** Servers that others wrote, as processes of their own. */
+/** Third-party servers, each in its own process. */
 export const PROCESSES = {
   everything: node(EVERYTHING, 'stdio'),
   filesystem: (folder: string) =>
     node(inPeers('@modelcontextprotocol/server-filesystem/dist/index.js'), folder),
   memory: (file: string): StdioServerEntry => ({
     ...node(inPeers('@modelcontextprotocol/server-memory/dist/index.js')),
-    env: { MEMORY_FILE_PATH: file },
+    env: { ...COMPILE_CACHE, MEMORY_FILE_PATH: file },
   }),
   context7: node(inPeers('@upstash/context7-mcp/dist/index.js')),
   python: {
@@ -24,7 +25,7 @@ export const PROCESSES = {
   } satisfies StdioServerEntry,
 };
 
-/** The reference server on a port of its own; `url` is where it answers. */
+/** The reference server on its own port, with its URL. */
 export async function startEverything(transport: 'streamableHttp' | 'sse') {
   const port = await freePort();
   const child = spawn(process.execPath, [EVERYTHING, transport], {
@@ -43,7 +44,7 @@ export async function startEverything(transport: 'streamableHttp' | 'sse') {
 }
 
 function node(script: string, ...args: string[]): StdioServerEntry {
-  return { command: process.execPath, args: [script, ...args] };
+  return { command: process.execPath, args: [script, ...args], env: COMPILE_CACHE };
 }
 
 async function freePort(): Promise<number> {
@@ -55,7 +56,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Settles once it says on which port it is; its stderr is read on, or it would end of a closed pipe. */
+/** Settles once the server reports its port. Its stderr is read further, because a closed pipe would end the server. */
 function saysWhere(child: ChildProcess, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let said = '';

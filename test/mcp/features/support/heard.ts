@@ -1,4 +1,4 @@
-/** Counts what a listener hears; `next()` settles when it hears of something it has not been waited for yet. */
+/** Counts the calls of a listener; `next()` settles at the next call that no earlier `next()` has waited for. */
 export class Heard {
   count = 0;
   #seen = 0;

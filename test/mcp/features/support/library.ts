@@ -3,21 +3,23 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createMcpHandler } from '../../../../interop/node_modules/@modelcontextprotocol/server/dist/index.mjs';
 import type { StdioServerEntry } from '../../../../src/protocol/server-entry.ts';
+import { COMPILE_CACHE } from '../../../support/compile-cache.ts';
 import { passOn } from '../../support/servers.ts';
 import { makeLibrary } from '../fixtures/modern-library.ts';
 
-/** The library as a process. */
+/** The library server as a process. */
 export const stdioLibrary: StdioServerEntry = {
   command: process.execPath,
   args: [fileURLToPath(new URL('../fixtures/modern-stdio.ts', import.meta.url))],
+  env: COMPILE_CACHE,
 };
 
-/** The library over HTTP on loopback. */
+/** The library server over HTTP on loopback. */
 export async function startLibrary() {
   const handler = createMcpHandler(() => makeLibrary((_, uri) => handler.notify.resourceUpdated(uri)), {
     legacy: 'reject',
   });
-  /** The streams that tell of resources, by what they tell of. */
+  /** The open subscription streams, each with the URIs of its resources. */
   const streams = new Map<ServerResponse, string[]>();
   const http = createServer(async (incoming, outgoing) => {
     const chunks: Buffer[] = [];

@@ -2,13 +2,13 @@ import { fileURLToPath } from 'node:url';
 import type { Host } from '../../../../src/entry/host.ts';
 import type { StdioServerEntry } from '../../../../src/protocol/server-entry.ts';
 
-/** What `fixtures/odd-server.mjs` offers and answers, by method; what it has no answer for it does not know. */
+/** The capabilities of `fixtures/odd-server.mjs` and its answers by method; other methods are unknown to the server. */
 export type OddServer = {
   readonly capabilities: Readonly<Record<string, object>>;
   readonly answers?: Readonly<Record<string, unknown>>;
-  /** What it does not answer: a method, or a method and an address. */
+  /** Requests that are not answered: a method, or a method and a URI. */
   readonly hangs?: readonly string[];
-  /** The process ends when it is first asked this; `marker` is a file by which the next one knows. */
+  /** The process exits at the first request with this method; the file `marker` tells the next process about that. */
   readonly diesOnceAt?: string;
   readonly marker?: string;
 };
@@ -18,22 +18,22 @@ export function odd(server: OddServer): StdioServerEntry {
   return { command: process.execPath, args: [script, JSON.stringify(server)], era: 'legacy' };
 }
 
-/** What it was asked so far, tools and handshakes excepted. */
+/** The requests that the server received so far, without tool calls and handshakes. */
 export async function askedOf(host: Host, server = 'odd'): Promise<string[]> {
   return (await toolOf(host, server, 'asked')) as string[];
 }
 
-/** Has it send a notification. */
+/** Makes the server send a notification. */
 export async function tell(host: Host, method: string, params: object = {}, server = 'odd'): Promise<void> {
   await toolOf(host, server, 'tell', { method, params });
 }
 
-/** From now on it answers so. */
+/** Sets the answer to a method from now on. */
 export async function answer(host: Host, method: string, result: unknown, server = 'odd'): Promise<void> {
   await toolOf(host, server, 'answer', { method, result });
 }
 
-/** Has it answer what it let wait. */
+/** Makes the server answer the requests that it left pending. */
 export async function release(host: Host, server = 'odd'): Promise<void> {
   await toolOf(host, server, 'release');
 }

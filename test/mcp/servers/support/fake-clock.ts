@@ -1,8 +1,8 @@
-import type { Clock } from '../../../../src/base/clock.ts';
+import type { Clock } from '../../../../src/base/async/timers.ts';
 
-/** Time that passes when the test says so. Everything that follows from one moment has happened before the next comes. */
+/** A clock that the test advances. All effects of one moment have happened before the next one begins. */
 export class FakeClock implements Clock {
-  /** How often anything was planned. */
+  /** The number of timers that were set so far. */
   planned = 0;
   readonly #timers = new Set<{ at: number; run: () => void }>();
   #ticks = 0;
@@ -19,7 +19,7 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** How many timers wait. */
+  /** The number of pending timers. */
   get waiting(): number {
     return this.#timers.size;
   }
@@ -36,13 +36,13 @@ export class FakeClock implements Clock {
     this.#ticks = until;
   }
 
-  /** The machine sleeps: the clock on the wall goes on, timers do not. */
+  /** Suspends the machine: the system time advances, timers do not. */
   sleep(ms: number): void {
     this.#slept += ms;
   }
 }
 
-/** Lets everything happen that needs no time. */
+/** Runs everything that needs no time to pass. */
 export async function settle(): Promise<void> {
   for (let round = 0; round < 3; round++) await new Promise((resolve) => setImmediate(resolve));
 }

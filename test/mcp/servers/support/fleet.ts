@@ -17,7 +17,7 @@ import { FakeClock } from './fake-clock.ts';
 export const http: ServerEntry = { type: 'http', url: 'http://127.0.0.1:1/mcp' };
 export const stdio: ServerEntry = { command: 'x' };
 
-/** One connection of a server that is none: the test decides what it says. */
+/** A fake connection, whose answers the test sets. */
 export class FakeConnection implements Connection {
   readonly serverInfo = { name: 'fake', version: '1' };
   readonly instructions = undefined;
@@ -32,7 +32,7 @@ export class FakeConnection implements Connection {
   readonly onListChanged = this.changed.on;
   readonly onClose = this.ended.on;
   tools: unknown[] = [{ name: 'echo', inputSchema: { type: 'object' } }];
-  /** What a page of a list holds besides. */
+  /** Further members of a page of a list. */
   extra: object = {};
   prompts: unknown[] = [];
   promptLists = 0;
@@ -50,14 +50,18 @@ export class FakeConnection implements Connection {
     if (tools) this.tools = tools;
   }
 
+  notify(): void {}
+
+  async setLogLevel(): Promise<void> {}
+
   stderr(): readonly string[] {
     return ['last words'];
   }
 
-  /** Whether a call is being worked on. */
+  /** Whether a call is pending. */
   atWork = false;
 
-  /** When it last said anything. */
+  /** When the last message arrived. */
   spokeAt = 0;
 
   lastMessageAt(): number {
@@ -90,7 +94,7 @@ export class FakeConnection implements Connection {
     return { prompts: this.prompts, ...this.extra };
   }
 
-  /** The far end goes. */
+  /** Closes the connection, as the server would. */
   die(): void {
     this.isClosed = true;
     this.ended.emit();
@@ -103,18 +107,18 @@ export class FakeConnection implements Connection {
 
 type Reply = (name: string) => Promise<void>;
 
-/** Servers that are none, by name, with what dialling them comes to. */
+/** Fake servers by name, with the outcome of connecting to them. */
 export class Fleet {
   readonly clock = new FakeClock();
-  /** Every dial: who, and when after the beginning. */
+  /** Every connection attempt: the server, and the time since the start. */
   readonly dials: { name: string; at: number }[] = [];
   readonly connections: FakeConnection[] = [];
   readonly told: string[] = [];
-  /** What servers say they have. */
+  /** The capabilities of the servers. */
   capabilities: ServerCapabilities = { tools: {} };
-  /** What they list when they come; by default one tool. */
+  /** The tools of new connections; by default one tool. */
   tools: unknown[] | undefined;
-  /** What listing tools waits for. */
+  /** Awaited before tools are listed. */
   lists: ((signal?: AbortSignal) => Promise<void>) | undefined;
   readonly servers: Servers;
   readonly #replies = new Map<string, Reply>();
@@ -133,7 +137,7 @@ export class Fleet {
     });
   }
 
-  /** From now on that is what comes of dialling it. */
+  /** Sets the outcome of connecting from now on. */
   set(name: string, reply: Reply): void {
     this.#replies.set(name, reply);
   }
@@ -142,7 +146,7 @@ export class Fleet {
     return this.connections.filter((it) => it.name === name);
   }
 
-  /** The connection it has now. */
+  /** The current connection of the server. */
   now(name: string): FakeConnection {
     return this.of(name).at(-1) as FakeConnection;
   }

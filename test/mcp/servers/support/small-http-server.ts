@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ServerEntry } from '../../../../src/mcp/connection/connect-context.ts';
 
-/** A server of the older protocol on loopback that can be stopped, started again at the same place, and made to forget. */
+/** A legacy server on loopback that can be stopped, be started again on the same port, and drop its sessions. */
 export async function smallHttpServer() {
   const sessions = new Set<string>();
   let inits = 0;
@@ -50,7 +50,7 @@ export async function smallHttpServer() {
     entry,
     start,
     stop,
-    /** Nobody is known any more, as after a restart. */
+    /** Drops all sessions, as a restart does. */
     forget: () => sessions.clear(),
     inits: () => inits,
     [Symbol.asyncDispose]: () => stop().catch(() => {}),

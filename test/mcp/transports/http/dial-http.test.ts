@@ -91,7 +91,7 @@ describe('dial http', () => {
         return openEvents(response)({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
       });
       const { transport, close } = await dial('srv', { type: 'http', url: web.url }, testWorld());
-      // A stream is there once something came out of it.
+      // The stream is open once a message has arrived on it.
       transport.onmessage = () => asked.resolve();
       await transport.start();
       const abort = new AbortController();
@@ -174,7 +174,7 @@ describe('dial http', () => {
 });
 
 describe('dial sse', () => {
-  /** A server of the older transport; `endpoint` is where it wants its messages, `twist` may keep a message from being answered. */
+  /** An HTTP+SSE server; `endpoint` is the path for messages, `twist` may prevent a message from being answered. */
   async function startSse(
     endpoint = '/message?s=1',
     twist: (seen: Seen, stream: ServerResponse) => unknown = () => false,

@@ -28,7 +28,7 @@ async function open(answer: () => Response | Promise<Response>) {
   return { transport, requests, messages, errors };
 }
 
-/** As the `fetch` of `createFetch` gives it: a body that was read is none. */
+/** A response as `createFetch` returns it: without a body, since the body was already read. */
 function json(value: unknown, status = 200): Response {
   const headers = new Headers({ 'content-type': 'application/json' });
   const text = JSON.stringify(value);

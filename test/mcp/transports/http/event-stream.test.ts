@@ -26,7 +26,7 @@ describe('event cap', () => {
   ])('an event that is too long is dropped with %s, and the next one passes', (_name, event, id) => {
     for (const step of [1, 7, 10_000]) {
       const { passed, rest, dropped } = run(`${event}data: y\n\n`, 500, step);
-      // An empty line more makes no event.
+      // An additional empty line is not an event.
       expect({ passed: passed.trimStart(), rest, dropped }).toEqual({
         passed: 'data: y\n\n',
         rest: '',

@@ -15,7 +15,7 @@ import { testWorld } from '../../support/servers.ts';
 import { openEvents, resultOf, sendJson, startWeb, type Twist } from './support/web.ts';
 
 describe('answers', () => {
-  /** What a call fails with when the server does this to it; the next one must work. */
+  /** The error of a call that the server answers in this way; the next call must succeed. */
   async function callFailure(twist: Twist, maxFrameBytes = 1000, hasSession = false) {
     await using web = await startWeb((seen, response) => {
       if (seen.message.method === 'initialize' && hasSession) {
@@ -245,7 +245,8 @@ describe('answers', () => {
 });
 
 describe('judge answer', () => {
-  const NO_ANSWER = 'its response is neither a result nor an error';
+  const NO_ANSWER =
+    'the response of the server is neither a result nor an error; report this to the author of the server';
 
   const ok: ResponseFacts = {
     method: 'POST',
@@ -262,7 +263,7 @@ describe('judge answer', () => {
     ['streamable', { status: 202, type: '', text: '', wantsAnswer: false }],
     ['streamable', { status: 204, type: '', text: '', wantsAnswer: false }],
     ['streamable', { method: 'GET', type: 'text/event-stream' }],
-    // What the official transport reads eras, sign-in and missing streams from.
+    // The official transport itself handles these: protocol eras, sign-ins and missing streams.
     ['streamable', { status: 400 }],
     ['streamable', { status: 404, type: 'text/html' }],
     ['streamable', { status: 405, method: 'GET' }],
@@ -288,19 +289,23 @@ describe('judge answer', () => {
         status: 403,
         reason: 'not from here',
         challenge: 'Bearer',
-        message: 'the server answered 403: not from here',
+        message: 'the server answered with HTTP 403: not from here',
       },
     ],
     ['streamable', { status: 404, hadSession: true, method: 'GET' }, { status: 404, hadSession: false }],
     [
       'streamable',
       { status: 503, retryAfterMs: 2000, type: 'text/plain', text: 'busy' },
-      { message: 'the server answered 503 (Retry-After: 2 s): busy', retryAfterMs: 2000, wasSent: true },
+      {
+        message: 'the server answered with HTTP 503 (Retry-After: 2 s): busy',
+        retryAfterMs: 2000,
+        wasSent: true,
+      },
     ],
     [
       'streamable',
       { status: 500, type: 'text/html', text: '<title>Oh</title><p>x' },
-      { message: 'the server answered 500', reason: 'Oh x' },
+      { message: 'the server answered with HTTP 500', reason: 'Oh x' },
     ],
     ['sse', { status: 403, type: 'text/html', text: '<h1>Blocked</h1>' }, { status: 403, reason: 'Blocked' }],
     [
@@ -308,14 +313,18 @@ describe('judge answer', () => {
       { type: 'text/html', text: '<title>Log in</title>' },
       {
         code: 'bad-answer',
-        message: 'the server answered 200 with text/html instead of application/json ("Log in"); check "url"',
+        message:
+          'the server answered with HTTP 200 with text/html instead of application/json ("Log in"); check "url"',
       },
     ],
     ['streamable', { text: ' ' }, { code: 'bad-answer' }],
     [
       'streamable',
       { text: '' },
-      { message: 'the server answered 200 with an empty body instead of application/json; check "url"' },
+      {
+        message:
+          'the server answered with HTTP 200 with an empty body instead of application/json; check "url"',
+      },
     ],
     ['streamable', { status: 204, type: '', text: '' }, { code: 'bad-answer', status: 204 }],
     ['streamable', { status: 202, type: '', text: '' }, { code: 'bad-answer', status: 202 }],
@@ -350,34 +359,37 @@ describe('judge answer', () => {
   });
 
   test.each([
-    ['[]', 'the server answered 200, but the batch contains no response to the request'],
+    [
+      '[]',
+      'the server answered with HTTP 200, but the batch contains no response to the request; report this to the author of the server',
+    ],
     [
       '[{"jsonrpc":"2.0","id":9,"result":{}},7]',
-      'the server answered 200, but the batch contains no response to the request',
+      'the server answered with HTTP 200, but the batch contains no response to the request; report this to the author of the server',
     ],
     [
       '{"jsonrpc":"2.0","method":"notifications/x"}',
-      'the server answered 200, but the body is not a response to the request; check "url"',
+      'the server answered with HTTP 200, but the body is not a response to the request; check "url"',
     ],
     [
       '{"jsonrpc":"2.0","id":1,"method":"ping"}',
-      'the server answered 200, but the body is not a response to the request; check "url"',
+      'the server answered with HTTP 200, but the body is not a response to the request; check "url"',
     ],
     [
       '{"jsonrpc":"2.0","id":{"toString":1},"result":{}}',
-      'the server answered 200, but the response is for another request (no id instead of id 1)',
+      'the server answered with HTTP 200, but the response is for another request (no id instead of id 1); report this to the author of the server',
     ],
     [
       '{"jsonrpc":"2.0","id":2,"result":{}}',
-      'the server answered 200, but the response is for another request (id 2 instead of id 1)',
+      'the server answered with HTTP 200, but the response is for another request (id 2 instead of id 1); report this to the author of the server',
     ],
     [
       '{"jsonrpc":"2.0","error":{"code":1}}',
-      'the server answered 200, but the response is for another request (no id instead of id 1)',
+      'the server answered with HTTP 200, but the response is for another request (no id instead of id 1); report this to the author of the server',
     ],
-    ['{"ok":true}', 'the server answered 200, but the body is not a JSON-RPC message; check "url"'],
-    ['null', 'the server answered 200, but the body is not a JSON-RPC message; check "url"'],
-    ['{"jsonrpc"', 'the server answered 200, but the body is not valid JSON'],
+    ['{"ok":true}', 'the server answered with HTTP 200, but the body is not a JSON-RPC message; check "url"'],
+    ['null', 'the server answered with HTTP 200, but the body is not a JSON-RPC message; check "url"'],
+    ['{"jsonrpc"', 'the server answered with HTTP 200, but the body is not valid JSON; check "url"'],
   ])('%s is no answer', (text, message) => {
     expect(() => parseJsonResponse(text, 200, 1)).toThrow(
       expect.objectContaining({ code: 'bad-answer', message }),

@@ -14,7 +14,7 @@ test.each<[string, Record<string, string>, string | undefined]>([
   ['https://a.test/', { ALL_PROXY: 'http://all' }, 'http://all'],
   ['https://a.test/', { HTTP_PROXY: 'http://p:1' }, undefined],
   ['https://a.test/', { HTTPS_PROXY: '' }, undefined],
-  // This machine is never reached through a proxy.
+  // Loopback addresses never use a proxy.
   ['http://localhost:3/', both, undefined],
   ['http://127.0.0.1/', both, undefined],
   ['http://127.9.9.9/', both, undefined],

@@ -17,7 +17,7 @@ import { openEvents, startWeb, type Twist } from './support/web.ts';
 describe('lasting stream', () => {
   const GAP = 'data: {"jsonrpc":"2.0","method":"notifications/list_changed"}\n\n';
 
-  /** A stream of these events, which then ends, breaks or stays open. */
+  /** A stream of these events, which then ends, fails or stays open. */
   function stream(events: string[], then: 'end' | 'break' | 'stay' = 'end') {
     return new ReadableStream<Uint8Array>({
       start(controller) {
@@ -108,7 +108,7 @@ describe('lasting stream', () => {
 });
 
 describe('lasting fetch', () => {
-  /** A stream beside the requests of a server that answers the tries in turn; the last answer is for all that follow. */
+  /** The notification stream of a server that gives these answers in turn; the last one is repeated. */
   async function startBeside(...answers: Twist[]) {
     let tries = 0;
     const web = await startWeb((seen, response) => {
@@ -141,7 +141,7 @@ describe('lasting fetch', () => {
     (_, response) =>
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(event);
 
-  /** Reads until that was said. */
+  /** Reads until the text has arrived. */
   async function hear({ body }: Response, said: string) {
     let text = '';
     for await (const chunk of body ?? []) {

@@ -38,7 +38,10 @@ describe('a headersHelper', () => {
       'console.log(5)',
       'MCP server "srv": its "headersHelper" must print one JSON object of headers, but printed a JSON value of another type',
     ],
-    ["console.log('x'.repeat(99999))", 'MCP server "srv": its "headersHelper" printed more than 65536 bytes'],
+    [
+      "console.log('x'.repeat(99999))",
+      'MCP server "srv": its "headersHelper" printed more than 65536 bytes; it must print only the headers',
+    ],
   ])('%s is one clear fault', async (code, message) => {
     await expect(run(code)).rejects.toMatchObject({ name: 'HostError', code: 'bad-config', message });
   });
@@ -163,7 +166,7 @@ describe('the headers of an entry', () => {
   });
 });
 
-/** What has ended may be there until it is collected. */
+/** A process that has ended may remain as a zombie until it is reaped. */
 function isRunning(pid: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

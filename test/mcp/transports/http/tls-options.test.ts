@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { fetchConnector } from '../../../../src/config/sources/fetch-connectors.ts';
+import { createAuthFetch } from '../../../../src/mcp/auth/auth-fetch.ts';
 import { tlsOptions } from '../../../../src/mcp/transports/http/tls-options.ts';
 import { makeCertificates } from '../../support/certificates.ts';
 import { startProxy } from '../../support/proxy.ts';
@@ -31,6 +32,14 @@ describe('a server with a certificate of our own authority', () => {
     const tls = { ca: how === 'text' ? own.ca : own.caPath };
     await using far = await reach({ type: 'http', url: web.url, tls });
     expect((await far.call('t')).content).toEqual([{ type: 'text', text: '{}' }]);
+  });
+
+  test('is trusted with the same authority for authorization', async () => {
+    await using web = await startWeb(good, own.server);
+    const get = (ca?: string) => createAuthFetch({ server: new URL(web.url), env: {}, ca })(web.url);
+    await expect(get()).rejects.toMatchObject({ reason: 'network' });
+    expect(web.seen).toEqual([]);
+    expect((await get(own.caPath)).status).toBeGreaterThanOrEqual(200);
   });
 
   test('must be who its certificate says', async () => {

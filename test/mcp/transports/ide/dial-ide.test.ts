@@ -11,14 +11,14 @@ import {
   findEditors,
   lockDirectory,
   readLockFile,
-} from '../../../../src/mcp/transports/ide/find-editor.ts';
+} from '../../../../src/mcp/transports/ide/dial-ide.ts';
 import { reach, unreached } from '../../support/reach.ts';
 import { testWorld } from '../../support/servers.ts';
 import { startEverything } from '../http/support/everything.ts';
 import { startWs } from '../ws/ws-server.ts';
 
 describe('dial ide', () => {
-  /** A directory of settings with lock files, and a world whose editors are there. */
+  /** A settings directory with lock files, and a context that uses it. */
   async function editors() {
     const dir = await realpath(await mkdtemp(join(tmpdir(), 'editors-')));
     await mkdir(join(dir, 'ide'));

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
-import { replayed } from '../../../../src/mcp/transports/in-process/channel-transport.ts';
+import { replayed } from '../../../../src/mcp/transports/in-process/dial-in-process.ts';
 
 const initializeResult = { protocolVersion: '2025-11-25' };
 const toolsListResult = { tools: [{ name: 'known' }] };

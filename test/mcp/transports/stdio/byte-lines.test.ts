@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ByteLines } from '../../../../src/mcp/transports/stdio/byte-lines.ts';
+import { ByteLines } from '../../../../src/mcp/transports/stdio/message-lines.ts';
 
-/** What comes of the chunks; a long line is told by its bytes and its length. */
+/** The lines of the chunks; a long line is represented by its bytes and its length. */
 function read(chunks: Iterable<Uint8Array>, maxBytes = 1000) {
   const lines: (string | { long: string; bytes: number })[] = [];
   let pieces: Uint8Array[] = [];
@@ -20,7 +20,7 @@ function read(chunks: Iterable<Uint8Array>, maxBytes = 1000) {
   return lines;
 }
 
-/** The bytes in pieces that end where `cuts` say. */
+/** The bytes in pieces that end at the positions in `cuts`. */
 function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const ends = [...new Set(cuts.map((at) => at % (bytes.length + 1)))].sort((a, b) => a - b);
   return [...ends, bytes.length].map((end, at) => bytes.subarray(at === 0 ? 0 : ends[at - 1], end));

@@ -24,7 +24,7 @@ describe('R138 R153: a stdio server', () => {
     await connection.callTool('trigger-long-running-operation', long, {
       onProgress: ({ progress }) => steps.push(progress),
     });
-    // The official client may lose the last one, when the result comes with it.
+    // The official client may drop the last progress notification if the result arrives together with it.
     expect(steps[0]).toBe(1);
   });
 

@@ -6,7 +6,7 @@ import { dialStdio } from '../../../../src/mcp/transports/stdio/dial-stdio.ts';
 import type { StdioServerEntry } from '../../../../src/protocol/server-entry.ts';
 import { testWorld } from '../../support/servers.ts';
 
-/** A server that runs, without a client: what it sent is in `messages`, what else was heard in lists too. */
+/** A running server without a client: its messages and its other output are recorded in lists. */
 export async function startDialed(entry: StdioServerEntry, more: Partial<ConnectContext> = {}) {
   const stderr: string[] = [];
   const noise: string[] = [];
@@ -51,7 +51,7 @@ export async function startDialed(entry: StdioServerEntry, more: Partial<Connect
     errors,
     closed: closed.promise,
     closes: () => closes,
-    /** Resolves once what was heard is as expected. */
+    /** Resolves once the condition holds for the recorded output. */
     async until(isSo: () => boolean): Promise<void> {
       while (!isSo())
         await new Promise((resolve) => heard.addEventListener('heard', resolve, { once: true }));
@@ -59,7 +59,7 @@ export async function startDialed(entry: StdioServerEntry, more: Partial<Connect
   };
 }
 
-/** Whether a process runs; what has ended and was not collected does not. */
+/** Whether a process runs; a zombie does not count. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

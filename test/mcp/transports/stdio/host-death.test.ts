@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { lifeline, startHost } from '../../../support/lifeline.ts';
 import { isRunning } from './dialed.ts';
 
-/** A host that dials a shell with this script; `then` is what it does with `dialed` once it has. */
+/** A host that starts a shell with this script; `then` is the code that runs with `dialed` afterwards. */
 function hostOf(command: string, then: string) {
   return startHost(`
     const { dialStdio } = await import('#mcp/transports/stdio/dial-stdio.ts');

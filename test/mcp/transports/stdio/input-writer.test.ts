@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { InputWriter } from '../../../../src/mcp/transports/stdio/input-writer.ts';
 
-/** A stream that keeps what is written; `pass` lets the write that is under way be done. */
+/** A stream that records writes; `pass` completes the current write. */
 function sink(highWaterMark = 1000) {
   const written: string[] = [];
   let pass: (error?: Error) => void = () => {};

@@ -55,7 +55,7 @@ describe('message lines', () => {
   test('a long line without an id is noise, and the next one is read as ever', () => {
     const { lines, messages, noise } = reader(40);
     lines.write(Buffer.from(`${'x'.repeat(50)}\n{"jsonrpc":"2.0","id":1,"result":{}}\n`));
-    expect(noise).toEqual([expect.stringContaining('a message of 50 bytes, the limit is 40')]);
+    expect(noise).toEqual([expect.stringContaining('a message of 50 bytes, more than the limit of 40')]);
     expect(messages).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }]);
   });
 
@@ -139,7 +139,11 @@ describe('read messages', () => {
   });
 
   test('an answer that says nothing fails its request', () => {
-    const error = { code: -32603, message: 'its response is neither a result nor an error' };
+    const error = {
+      code: -32603,
+      message:
+        'the response of the server is neither a result nor an error; report this to the author of the server',
+    };
     expect(read('{"jsonrpc":"2.0","id":1}')).toEqual({
       messages: [{ jsonrpc: '2.0', id: 1, error }],
       noise: [],
@@ -168,7 +172,11 @@ describe('read messages', () => {
       {
         jsonrpc: '2.0',
         id: 4,
-        error: { code: -32603, message: 'its response is neither a result nor an error' },
+        error: {
+          code: -32603,
+          message:
+            'the response of the server is neither a result nor an error; report this to the author of the server',
+        },
       },
     ],
   ])('%s is put right', (_name, sent, message) => {

@@ -5,7 +5,7 @@ import { isRunning, startDialed } from './dialed.ts';
 
 const shell = (text: string): StdioServerEntry => ({ command: 'bash', args: ['-c', text] });
 
-/** Starts it, waits for so many lines that tell process ids, and closes it. */
+/** Starts the server, waits for this many lines with process ids, and closes it. */
 async function closing(entry: StdioServerEntry, lines = 1) {
   const far = await startDialed(entry);
   await far.until(() => far.stderr.filter((line) => /^\d+$/.test(line)).length >= lines);
@@ -34,7 +34,7 @@ test('nothing is waited for after the exit', async () => {
     await far.dialed.close();
     took.push(performance.now() - began);
   }
-  // The machine may have been busy with others, but not each time.
+  // Other processes may have delayed some of the runs, but not all of them.
   expect(Math.min(...took)).toBeLessThan(30);
 });
 
@@ -60,7 +60,7 @@ test('grandchildren end too, also those who ignore being asked', async () => {
   const deaf = `(trap "" INT TERM; echo $BASHPID >&2; while :; do sleep 0.05; done) &`;
   const { pids, took } = await closing(shell(`${deaf} sleep 600 & echo $! >&2; read -r line`), 2);
   expect(pids.map(isRunning)).toEqual([false, false]);
-  // The leader heeds the end of its input: the rest is asked at once and made to end half a second later.
+  // The leader exits at the end of its input: the other processes get SIGTERM at once and SIGKILL 500 ms later.
   expect(took).toBeLessThan(1400);
 });
 

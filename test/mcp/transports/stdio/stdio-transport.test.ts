@@ -44,7 +44,7 @@ test('messages go both ways, many at once, whatever is in them', async () => {
 test('a slow reader is waited for', async () => {
   const far = await startDialed(script(`setTimeout(() => { ${ECHO} }, 300)`));
   const began = performance.now();
-  // More than a pipe holds.
+  // The message is larger than the buffer of a pipe.
   await far.transport.send(ask(1, { text: 'x'.repeat(4_000_000) }));
   expect(performance.now() - began).toBeGreaterThan(100);
   await far.until(() => far.messages.length === 1);
@@ -98,7 +98,7 @@ test('a message that is too long fails only its own request, immediately', async
       process.stdin.resume();`),
     maxFrameBytes: 4 * 1024 * 1024,
   });
-  // Work between two turns of the event loop, not time: others may need the machine too.
+  // Measures CPU time between two turns of the event loop, since elapsed time depends on other processes.
   let longestMs = 0;
   let last = process.cpuUsage();
   const watch = setInterval(() => {
@@ -114,7 +114,7 @@ test('a message that is too long fails only its own request, immediately', async
     error: {
       code: TOO_LARGE,
       message: expect.stringMatching(
-        /^the server sent a message of 6710\d{4} bytes, the limit is 4194304; raise "maxFrameBytes"/,
+        /^the server sent a message of 6710\d{4} bytes, more than the limit of 4194304; raise "maxFrameBytes"/,
       ),
       data: { bytes: expect.any(Number), limit: 4_194_304 },
     },
@@ -136,7 +136,7 @@ test('a request of the server that is too long is answered, a notification is to
   expect(JSON.parse(far.stderr[0] as string)).toMatchObject({ id: 1, error: { code: -32600 } });
   expect(far.messages).toEqual([]);
   expect(far.noise).toHaveLength(2);
-  expect(far.noise[0]).toContain('the limit is 1000');
+  expect(far.noise[0]).toContain('the limit of 1000');
 });
 
 test('a flood of stderr does not slow down requests, and only the last lines are kept', async () => {

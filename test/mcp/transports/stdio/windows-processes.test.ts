@@ -28,7 +28,7 @@ describe('windows processes', () => {
     }
   }
 
-  /** A system whose processes only stand in a list; `onRun` may let something come of it. */
+  /** A fake system that records started processes in a list; `onRun` may simulate their effects. */
   function fakeWindows(onRun: (run: Run) => void = () => {}) {
     const runs: Run[] = [];
     const processes = windowsProcesses({
@@ -129,7 +129,7 @@ describe('windows command', () => {
     expect(run(command, 'a b', '"c"')).toEqual({ file, args: ['a b', '"c"'], isVerbatim: false });
   });
 
-  /** The line `cmd.exe` is given, once its carets are read. */
+  /** The command line for `cmd.exe` after its carets are resolved. */
   function lineOf(command: string, ...args: string[]): string {
     const found = run(command, ...args);
     expect(found).toMatchObject({ file: 'C:\\Windows\\cmd.exe', isVerbatim: true });

@@ -51,7 +51,7 @@ test('a message that is too long fails its own call, and no other', async () => 
   await expect(far.call('act', { what: 'long' })).rejects.toMatchObject({
     code: -31413,
     message: expect.stringMatching(
-      /the server sent a message of 5\d+ bytes, the limit is 1000; raise "maxFrameBytes"/,
+      /the server sent a message of 5\d+ bytes, more than the limit of 1000; raise "maxFrameBytes"/,
     ),
   });
   expect((await far.call('act', { what: 'go' })).content).toEqual(text('go'));
@@ -95,7 +95,7 @@ describe('the end of a socket', () => {
     dialed.transport.onerror = (error) => errors.push(error);
     await dialed.transport.start();
     await expect.poll(() => web.sockets.length).toBe(1);
-    // Nothing that comes is read any more.
+    // The server stops reading, so it answers no pings.
     web.sockets[0]?.pause();
     await closed.promise;
     expect(errors.map(({ message }) => message)).toEqual(['the server stopped responding to pings']);
@@ -188,6 +188,6 @@ test('a plain WebSocket goes through a tunnel too, and a proxy that refuses is n
   expect(await unreached({ type: 'ws', url }, testWorld({ env: { HTTP_PROXY: shut.host } }))).toMatchObject({
     name: 'HttpError',
     wasSent: false,
-    message: `the proxy ${shut.host} answered 407`,
+    message: `the proxy ${shut.host} refused the tunnel (HTTP 407); check the proxy variables of the environment`,
   });
 });

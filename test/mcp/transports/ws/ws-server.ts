@@ -12,13 +12,13 @@ type Served = {
   /** Whether to accept a connection; by default all. */
   admits?: (headers: IncomingHttpHeaders) => boolean;
   tls?: ServerOptions;
-  /** How messages are sent. */
+  /** The kind of frames in which messages are sent. */
   frames?: 'text' | 'binary';
-  /** What a call of `act` with "shaped" is answered with. */
+  /** The answer to a call of `act` with "shaped". */
   answer?: (id: unknown) => unknown;
 };
 
-/** An official server behind a WebSocket. Its tool `act` does to the socket what it is told. */
+/** A server of the official MCP SDK behind a WebSocket. Its tool `act` manipulates the socket as requested. */
 export async function startWs({ admits = () => true, tls, frames = 'text', answer }: Served = {}) {
   const seen: { headers: IncomingHttpHeaders; protocol: string }[] = [];
   const sockets: WebSocket[] = [];

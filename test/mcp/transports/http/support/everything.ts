@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { everything } from '../../../support/servers.ts';
 
-/** The reference server of the MCP project over HTTP, as a process of its own. */
+/** The reference server of the MCP project over HTTP, in its own process. */
 export async function startEverything(kind: 'streamableHttp' | 'sse') {
   const port = await freePort();
   const [script = ''] = everything.args ?? [];

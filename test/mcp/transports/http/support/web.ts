@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** One request as a fixture saw it. */
+/** One received request. */
 export type Seen = {
   method: string;
   path: string;
@@ -10,10 +10,10 @@ export type Seen = {
   message: { id?: number | string; method?: string; params?: { name?: string; arguments?: unknown } };
 };
 
-/** Answers a request otherwise than a good server would; false leaves it to the good one. */
+/** Answers a request in another way than a correct server would; false requests the correct answer. */
 export type Twist = (seen: Seen, response: ServerResponse) => unknown;
 
-/** A server of the older era that answers in JSON, but for what the twist does. */
+/** A legacy server that answers in JSON, except for requests that `twist` answers. */
 export async function startWeb(twist: Twist = () => false, tls?: ServerOptions) {
   const seen: Seen[] = [];
   const listener: RequestListener = async (request, response) => {
@@ -41,7 +41,7 @@ export async function startWeb(twist: Twist = () => false, tls?: ServerOptions) 
   };
 }
 
-/** What a good server answers; a tool gives back its arguments. */
+/** The result of a correct server; a tool returns its arguments. */
 export function resultOf({ message }: Seen): unknown {
   if (message.method !== 'initialize') {
     return { content: [{ type: 'text', text: JSON.stringify(message.params?.arguments ?? null) }] };
