@@ -1,0 +1,499 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../base/async/timers.ts';
+import type { ChannelSetting } from '../config/settings/channel-settings.ts';
+import { CHANNEL } from '../protocol/mcp.ts';
+import { messageOf } from '../protocol/sdk-error.ts';
+import {
+  type Admission,
+  judgeMessage,
+  RateLimit,
+  REFUSALS,
+  type Refusal,
+  type RefusalReason,
+  senderFault,
+} from './admission.ts';
+import { parseMeta, parsePushed } from './channel-message.ts';
+import { FairBatch, MAX_BATCH } from './fair-batch.ts';
+import type { Inbox, NewMessage, Owner } from './inbox.ts';
+import { InboxError, isLocked, storageFault } from './inbox-error.ts';
+import { NoteLimit } from './note-limit.ts';
+import { PermissionRelay } from './permission-relay.ts';
+import { messageKey, type StoredMessage } from './stored-message.ts';
+
+/** The source of messages that `toolplane channels send` stores. */
+export const LOCAL_SOURCE = 'local';
+
+/** When messages are delivered: between the tool rounds of a running turn, or only when no turn runs. */
+export type Moment = 'round' | 'idle';
+
+/** A connected server, as far as channels use it. */
+export type ChannelConnection = {
+  readonly capabilities: { readonly experimental?: Readonly<Record<string, unknown>> | undefined };
+  notify(method: string, params: Record<string, unknown>): void;
+};
+
+export type ChannelsDeps = {
+  readonly owner: Owner;
+  /** The enabled channels by the name of their server. */
+  readonly settings: Readonly<Record<string, ChannelSetting>>;
+  /** Keys of messages that the conversation already contains; see `messageKey`. */
+  readonly delivered?: readonly string[];
+  /** The conversations that this one continues, as after a fork. */
+  readonly earlier?: readonly string[];
+  readonly clock: Clock;
+  openInbox(): Promise<Inbox>;
+  /** Undefined unless the server is connected. */
+  connection(server: string): ChannelConnection | undefined;
+  /** Called when messages wait for delivery. */
+  onPending(): void;
+  /** Receives what the user should know. */
+  note(text: string): void;
+};
+
+/** Messages that were taken for delivery, of one source or several, oldest first. */
+export type ChannelBatch = readonly StoredMessage[];
+
+/** How many messages are held in memory until the inbox or the connection is ready. */
+const MAX_HELD = 1_000;
+/** How often other processes' changes of the inbox are looked for. */
+const POLL_MS = 250;
+const HEARTBEAT_MS = 15_000;
+const EXPIRE_MS = 60 * 60 * 1000;
+/** How long the inbox is left alone after an error. */
+const RETRY_MS = 2_000;
+/** How long the inbox is left alone while another process writes. */
+const LOCKED_RETRY_MS = 50;
+/** A process that writes for longer is reported. */
+const MAX_LOCKED_MS = 5_000;
+
+/**
+ * Receives the messages that servers push, stores them in the inbox before anything else happens, and hands them out for
+ * delivery. Nothing is dropped without a note: a message that cannot be stored is refused, and the server is notified.
+ */
+export class Channels implements AsyncDisposable {
+  readonly relay: PermissionRelay;
+  readonly #deps: ChannelsDeps;
+  /** The enabled channels. */
+  readonly #settings: ChannelsDeps['settings'];
+  readonly #rates = new Map<string, RateLimit>();
+  /** Messages on their way to the inbox, in order. */
+  #incoming: { readonly server: string; readonly message: NewMessage }[] = [];
+  /** Messages of servers whose capabilities are not known yet. */
+  readonly #early = new Map<string, Admission[]>();
+  readonly #batches = new FairBatch();
+  readonly #noteLimit = new NoteLimit();
+  readonly #noted = new Set<string>();
+  readonly #refusals = new Map<string, { count: number; reason: RefusalReason }>();
+  /** Messages that are being delivered. */
+  readonly #taken = new Set<number>();
+  /** Messages that are part of the conversation, but not marked yet because the inbox failed. */
+  #unmarked: number[] = [];
+  #opening: Promise<void>;
+  #isOpening = true;
+  #owner: Owner;
+  #inbox: Inbox | undefined;
+  #mayBePending = false;
+  #flush: NodeJS.Immediate | undefined;
+  #stops: (() => void)[] = [];
+  #version = 0;
+  /** When the inbox is used again after an error; since when another process has kept it locked. In monotonic time. */
+  #retryAt = Number.NEGATIVE_INFINITY;
+  #lockedSince: number | undefined;
+  #lockTimer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(deps: ChannelsDeps) {
+    this.#deps = deps;
+    this.#owner = deps.owner;
+    const { [LOCAL_SOURCE]: local, ...settings } = deps.settings;
+    this.#settings = settings;
+    if (local)
+      this.#noteOnce(
+        LOCAL_SOURCE,
+        `MCP server "${LOCAL_SOURCE}" cannot be a channel, because this name is the source of messages from toolplane channels send; rename the server`,
+      );
+    this.relay = new PermissionRelay({
+      targets: () => this.#relayTargets(),
+      notify: (server, method, params) => deps.connection(server)?.notify(method, params),
+      note: deps.note,
+    });
+    this.#opening = this.#open();
+    this.#every(POLL_MS, () => this.#poll());
+    this.#every(HEARTBEAT_MS, () => this.#attempt((inbox) => inbox.enter(this.#owner)));
+    this.#every(EXPIRE_MS, () => this.#attempt((inbox) => inbox.expire()));
+  }
+
+  /** Names of the enabled channels. */
+  get names(): readonly string[] {
+    return Object.keys(this.#settings);
+  }
+
+  /** Takes a notification of a server; other notifications than those of channels are ignored. */
+  receive(server: string, method: string, params: Readonly<Record<string, unknown>>): void {
+    if (method === CHANNEL.permission) this.#receiveAnswer(server, params);
+    if (method === CHANNEL.message) this.#receiveMessage(server, params);
+  }
+
+  /** Called when a server is connected: its early messages can be judged now. */
+  connected(server: string): void {
+    const early = this.#early.get(server);
+    this.#early.delete(server);
+    for (const admission of early ?? []) this.#admit(server, admission);
+    const connection = this.#deps.connection(server);
+    if (connection && this.#isEnabled(server) && !declares(connection, CHANNEL.capability)) {
+      this.#noteOnce(
+        server,
+        `channel "${server}": the server does not declare the capability "${CHANNEL.capability}", so it cannot push messages; check that it is a channel server`,
+      );
+    }
+  }
+
+  /** Whether a message waits that may be delivered at that moment. */
+  hasPending(moment: Moment): boolean {
+    return this.#waiting(moment, 1).some(({ length }) => length > 0);
+  }
+
+  /**
+   * Takes the next messages for delivery, of all sources except the given ones; empty if there are none. Each must be
+   * passed to `delivered` or `giveBack`.
+   */
+  take(moment: Moment, except: ReadonlySet<string> = new Set()): ChannelBatch {
+    const picked = this.#batches.pick(this.#waiting(moment, MAX_BATCH, except));
+    const batch = this.#batches.fit(picked, this.#attempt((inbox) => inbox.read(picked)) ?? []);
+    for (const { seq } of batch) this.#taken.add(seq);
+    return batch;
+  }
+
+  /** The messages that may be delivered at that moment, by source. */
+  #waiting(moment: Moment, limit: number, except: ReadonlySet<string> = new Set()) {
+    if (this.#incoming.length > 0) this.#store('quietly');
+    if (!this.#mayBePending || this.#isClosed) return [];
+    const skipped = new Set([...this.#taken, ...this.#unmarked]);
+    const sources = this.#sources(moment).filter((source) => !except.has(source));
+    const found = this.#attempt((inbox) =>
+      sources.map((source) =>
+        inbox
+          .waiting(this.#owner, source, limit + skipped.size)
+          .filter(({ seq }) => !skipped.has(seq))
+          .slice(0, limit),
+      ),
+    );
+    const isAll = moment === 'idle' && except.size === 0;
+    if (isAll && found?.every(({ length }) => length === 0)) this.#mayBePending = false;
+    return found ?? [];
+  }
+
+  /** Marks messages as delivered, once the conversation contains them. */
+  delivered(batch: ChannelBatch): void {
+    for (const { seq } of batch) this.#taken.delete(seq);
+    this.#unmarked.push(...batch.map(({ seq }) => seq));
+    this.#batches.delivered();
+    this.#mark();
+  }
+
+  /** Returns messages that did not become part of the conversation. */
+  giveBack(batch: ChannelBatch): void {
+    for (const { seq } of batch) this.#taken.delete(seq);
+    if (batch.length > 0) this.#mayBePending = true;
+  }
+
+  /** Continues for another conversation, such as after `/clear`. */
+  moveTo(conversation: string): void {
+    const from = this.#owner.conversation;
+    this.#owner = { ...this.#owner, conversation };
+    this.#attempt((inbox) => inbox.transfer(from, this.#owner));
+  }
+
+  /** Stores what has arrived, and leaves pending messages to the next conversation of the project. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return;
+    await this.#opening;
+    this.#reportRefusals();
+    do {
+      this.#store();
+      this.#mark();
+      if (this.#incoming.length === 0 && this.#unmarked.length === 0) break;
+    } while (await this.#isUnlocked());
+    this.#isClosed = true;
+    for (const stop of this.#stops) stop();
+    clearImmediate(this.#flush);
+    clearTimeout(this.#lockTimer);
+    this.#attempt((inbox) => inbox.leave(this.#owner.conversation));
+    this.#inbox?.[Symbol.dispose]();
+  }
+
+  async #open(): Promise<void> {
+    let inbox: Inbox;
+    try {
+      inbox = await this.#deps.openInbox();
+    } catch (cause) {
+      this.#fail(cause);
+      return;
+    } finally {
+      this.#isOpening = false;
+    }
+    this.#inbox = inbox;
+    this.#retryAt = Number.NEGATIVE_INFINITY;
+    const contained = this.#attempt(() => this.#contained(inbox));
+    if (!contained || this.#isClosed) {
+      inbox[Symbol.dispose]();
+      this.#inbox = undefined;
+      return;
+    }
+    this.#attempt(() => inbox.enter(this.#owner));
+    this.#attempt(() => inbox.expire());
+    this.#unmarked.push(...contained);
+    this.#mark();
+    this.#adopt();
+    this.#store();
+  }
+
+  /**
+   * The messages that the conversation has, although they are pending: the process, or that of a conversation which this
+   * one continues, may have ended between storing the conversation and marking its messages.
+   */
+  #contained(inbox: Inbox): number[] {
+    const { delivered = [], earlier = [] } = this.#deps;
+    const { project, conversation } = this.#owner;
+    const known = new Set(delivered);
+    if (known.size === 0) return [];
+    return [conversation, ...earlier].flatMap((id) =>
+      inbox
+        .allPending({ project, conversation: id }, this.#sources('idle'))
+        .filter((it) => known.has(messageKey(it)))
+        .map(({ seq }) => seq),
+    );
+  }
+
+  #poll(): void {
+    if (this.#isClosed) return;
+    this.#reportRefusals();
+    if (!this.#inbox) {
+      if (this.#isOpening || performance.now() <= this.#retryAt) return;
+      this.#isOpening = true;
+      this.#opening = this.#open();
+      return;
+    }
+    if (this.#unmarked.length > 0) this.#mark();
+    if (this.#incoming.length > 0) this.#store();
+    const version = this.#attempt((inbox) => inbox.version);
+    if (version !== undefined && version !== this.#version) {
+      if (this.#adopt()) this.#version = version;
+    }
+    if (this.#mayBePending) this.#deps.onPending();
+  }
+
+  /** Takes over pending messages without a conversation, and looks for messages that another process released. */
+  #adopt(): boolean {
+    const adopted = this.#attempt((inbox) => inbox.adopt(this.#owner, this.#sources('idle')));
+    this.#mayBePending = true;
+    this.#deps.onPending();
+    return adopted !== undefined;
+  }
+
+  #receiveMessage(server: string, params: Readonly<Record<string, unknown>>): void {
+    const setting = this.#settingOf(server);
+    if (!setting) {
+      this.#noteOnce(
+        server,
+        `MCP server "${server}" pushed a message, but it is not enabled as a channel: its messages are ignored. Enable it with --channels server:${server} or "channels" in settings`,
+      );
+      return;
+    }
+    const connection = this.#deps.connection(server);
+    // Judged at once: only the beginning of a message that is too large is held in memory.
+    const admission = this.#judge(server, params, setting);
+    if (connection) {
+      this.#admit(server, admission);
+      return;
+    }
+    const early = this.#early.get(server) ?? [];
+    this.#early.set(server, early);
+    if (early.length < MAX_HELD) early.push(admission);
+    else this.#refuse(server, { reason: 'quota' });
+  }
+
+  #judge(server: string, params: Readonly<Record<string, unknown>>, setting: ChannelSetting): Admission {
+    const pushed = parsePushed(params);
+    if ('fault' in pushed) return { reason: 'invalid', message: pushed.fault };
+    const rate = this.#rates.get(server) ?? new RateLimit();
+    this.#rates.set(server, rate);
+    if (!rate.admits(this.#deps.clock.now(), setting.maxPerMinute)) return { reason: 'rate', id: pushed.id };
+    return judgeMessage(server, pushed, setting);
+  }
+
+  /** Takes a message of a connected server on its way to the inbox. */
+  #admit(server: string, admission: Admission): void {
+    const connection = this.#deps.connection(server);
+    if (!connection || !declares(connection, CHANNEL.capability)) return;
+    if (!('content' in admission)) {
+      this.#refuse(server, admission);
+      return;
+    }
+    if (this.#incoming.length >= MAX_HELD && !this.#canStore()) {
+      this.#refuse(server, { reason: 'storage', id: admission.id });
+      return;
+    }
+    this.#incoming.push({ server, message: admission });
+    // Messages that arrive together are stored together: one write to the disk for all of them.
+    this.#flush ??= setImmediate(() => this.#store());
+  }
+
+  #receiveAnswer(server: string, params: Readonly<Record<string, unknown>>): void {
+    const connection = this.#deps.connection(server);
+    const setting = this.#settingOf(server);
+    if (!setting || !connection || !declares(connection, CHANNEL.capability)) return;
+    const [fault] = senderFault({ meta: parseMeta(params.meta) }, setting);
+    this.relay.receive(server, params, fault);
+  }
+
+  /** Writes received messages to the inbox, then acknowledges them. `quietly` skips `onPending`: the caller already looks for pending messages. */
+  #store(how?: 'quietly'): void {
+    clearImmediate(this.#flush);
+    this.#flush = undefined;
+    const batch = this.#incoming;
+    if (batch.length === 0 || !this.#canStore()) return;
+    const outcomes = this.#attempt((inbox) =>
+      inbox.admit(
+        this.#owner,
+        batch.map(({ message }) => message),
+      ),
+    );
+    if (!outcomes) return;
+    this.#incoming = [];
+    for (const [at, { server, message }] of batch.entries()) {
+      const outcome = outcomes[at];
+      if (!outcome) continue;
+      if (outcome.kind === 'quota') this.#refuse(server, { reason: 'quota', id: message.id });
+      else this.#notify(server, CHANNEL.ack, { id: outcome.id, state: message.state });
+      if (outcome.kind === 'admitted' && message.state === 'quarantined') {
+        this.#noteOnce(
+          `${server} quarantine`,
+          `channel "${server}": a message was quarantined (${message.reason}); see: toolplane channels tail --state quarantined`,
+        );
+      }
+    }
+    if (outcomes.some(({ kind }) => kind === 'admitted')) {
+      this.#mayBePending = true;
+      if (how !== 'quietly') this.#deps.onPending();
+    }
+  }
+
+  #mark(): void {
+    if (this.#unmarked.length === 0) return;
+    const seqs = this.#unmarked;
+    const isMarked = this.#attempt((inbox) => {
+      inbox.deliver(seqs);
+      return true;
+    });
+    if (isMarked) this.#unmarked = [];
+  }
+
+  /** Waits for another process that writes; false if the inbox has another fault, or if that process takes too long. */
+  async #isUnlocked(): Promise<boolean> {
+    if (this.#lockedSince === undefined || performance.now() - this.#lockedSince > MAX_LOCKED_MS)
+      return false;
+    await delay(LOCKED_RETRY_MS + 1);
+    return true;
+  }
+
+  #canStore(): boolean {
+    return this.#inbox !== undefined && performance.now() > this.#retryAt;
+  }
+
+  /** Runs an operation on the inbox; undefined if it fails, which is reported. */
+  #attempt<T>(work: (inbox: Inbox) => T): T | undefined {
+    if (!this.#inbox) return undefined;
+    try {
+      const result = work(this.#inbox);
+      this.#retryAt = Number.NEGATIVE_INFINITY;
+      this.#lockedSince = undefined;
+      return result;
+    } catch (cause) {
+      this.#fail(cause);
+      return undefined;
+    }
+  }
+
+  #fail(cause: unknown): void {
+    const now = performance.now();
+    if (isLocked(cause)) {
+      this.#lockedSince ??= now;
+      if (now - this.#lockedSince < MAX_LOCKED_MS) {
+        this.#retryAt = now + LOCKED_RETRY_MS;
+        clearTimeout(this.#lockTimer);
+        this.#lockTimer = setTimeout(() => this.#store(), LOCKED_RETRY_MS + 1);
+        return;
+      }
+    }
+    this.#retryAt = now + RETRY_MS;
+    const why =
+      cause instanceof InboxError
+        ? messageOf(cause)
+        : `the channel inbox ${this.#inbox?.path} cannot be written: ${storageFault(cause)}`;
+    this.#noteOnce(why, `${why}. Messages are not acknowledged until the inbox can be written`);
+  }
+
+  #refuse(server: string, { reason, id, message }: Refusal): void {
+    const params = { reason, ...(id !== undefined && { id }), ...(message !== undefined && { message }) };
+    this.#notify(server, CHANNEL.nack, params);
+    const known = this.#refusals.get(server);
+    this.#refusals.set(server, { count: (known?.count ?? 0) + 1, reason });
+  }
+
+  /** One note per channel and minute for any number of refused messages; all are counted in the inbox. */
+  #reportRefusals(): void {
+    for (const [server, { count, reason }] of this.#refusals) {
+      const what = count === 1 ? '1 message was refused' : `${count} messages were refused`;
+      if (this.#noteLimit.passes(server))
+        this.#deps.note(`channel "${server}": ${what}: ${REFUSALS[reason]}`);
+      this.#attempt((inbox) => inbox.refuse(this.#owner.project, server, count));
+    }
+    this.#refusals.clear();
+  }
+
+  #notify(server: string, method: string, params: Record<string, unknown>): void {
+    this.#deps.connection(server)?.notify(method, params);
+  }
+
+  #relayTargets(): string[] {
+    return this.names.filter((server) => {
+      const connection = this.#deps.connection(server);
+      if (!connection || this.#settingOf(server)?.permissions !== true) return false;
+      return declares(connection, CHANNEL.capability) && declares(connection, CHANNEL.permissionCapability);
+    });
+  }
+
+  /** The sources whose messages may be delivered at that moment. */
+  #sources(moment: Moment): string[] {
+    const named = Object.entries(this.#settings).filter(
+      ([, { priority }]) => moment === 'idle' || priority === 'next',
+    );
+    return [...new Set([...named.map(([name]) => name), LOCAL_SOURCE])];
+  }
+
+  #settingOf(server: string): ChannelSetting | undefined {
+    return Object.hasOwn(this.#settings, server) ? this.#settings[server] : undefined;
+  }
+
+  #isEnabled(server: string): boolean {
+    return this.#settingOf(server) !== undefined;
+  }
+
+  #noteOnce(key: string, text: string): void {
+    if (this.#noted.has(key)) return;
+    this.#noted.add(key);
+    this.#deps.note(text);
+  }
+
+  #every(ms: number, run: () => void): void {
+    // Not unref'ed: a program that waits for messages must not end.
+    const timer = setInterval(run, ms);
+    this.#stops.push(() => clearInterval(timer));
+  }
+}
+
+function declares({ capabilities }: ChannelConnection, name: string): boolean {
+  const { experimental } = capabilities;
+  return experimental !== undefined && Object.hasOwn(experimental, name);
+}
