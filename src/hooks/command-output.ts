@@ -24,6 +24,8 @@ export function commandOutput(event: HookEvent, end: CommandEnd): unknown {
   }
   const stdout = end.stdout.trim();
   if (stdout.startsWith('{')) return parseOutput(stdout);
+  if (event === 'WorktreeCreate' && stdout !== '')
+    return { hookSpecificOutput: { hookEventName: event, worktreePath: stdout } };
   if (stdout === '' || !TEXT_IS_CONTEXT.has(event)) return undefined;
   return { hookSpecificOutput: { hookEventName: event, additionalContext: stdout } };
 }

@@ -2,9 +2,12 @@ import { isRecord } from '../base/json-value.ts';
 import { isPermissionUpdate } from '../permissions/ask.ts';
 import type { PermissionUpdate } from '../protocol/permission.ts';
 
+/** What hooks decide about a call; `defer` ends the turn without the call. */
+export type HookDecision = 'allow' | 'ask' | 'defer' | 'deny';
+
 /** The effect of hooks; `deny` means "block" for events without a tool. */
 export type HookEffect = {
-  readonly decision?: 'allow' | 'ask' | 'deny';
+  readonly decision?: HookDecision;
   readonly reason?: string;
   readonly updatedInput?: Readonly<Record<string, unknown>>;
   readonly updatedPermissions?: readonly PermissionUpdate[];
@@ -13,6 +16,8 @@ export type HookEffect = {
   readonly elicitation?: { readonly action: string; readonly content?: unknown };
   readonly additionalContext?: string;
   readonly systemMessage?: string;
+  /** The directory that a WorktreeCreate hook has made. */
+  readonly worktreePath?: string;
   /** Ends the turn as well; only with a denied permission. */
   readonly interrupt?: true;
   /** Stops the agent; the value is the reason. */
@@ -41,6 +46,7 @@ export function readHookOutput(output: unknown): HookEffect {
   const value = specific.updatedToolOutput ?? specific.updatedMCPToolOutput;
   const additionalContext = text(specific.additionalContext);
   const systemMessage = text(output.systemMessage);
+  const worktreePath = text(specific.worktreePath);
   return {
     ...(decision && { decision }),
     ...(reason !== undefined && { reason }),
@@ -53,13 +59,14 @@ export function readHookOutput(output: unknown): HookEffect {
     ...(request.interrupt === true && { interrupt: true as const }),
     ...(additionalContext !== undefined && { additionalContext }),
     ...(systemMessage !== undefined && { systemMessage }),
+    ...(worktreePath !== undefined && { worktreePath }),
     ...(output.continue === false && { stop: text(output.stopReason) ?? 'a hook stopped the agent' }),
   };
 }
 
-/** Merges effects: deny overrides ask, ask overrides allow, the last replacement wins, and texts are joined. */
+/** Merges effects: deny overrides defer, defer overrides ask, ask overrides allow, the last replacement wins, and texts are joined. */
 export function mergeEffects(effects: readonly HookEffect[]): HookEffect {
-  const decision = (['deny', 'ask', 'allow'] as const).find((it) =>
+  const decision = (['deny', 'defer', 'ask', 'allow'] as const).find((it) =>
     effects.some((one) => one.decision === it),
   );
   const deciding = effects.filter((one) => one.decision === decision);
@@ -73,6 +80,7 @@ export function mergeEffects(effects: readonly HookEffect[]): HookEffect {
     elicitation: last(effects, 'elicitation'),
     additionalContext: joined(effects, 'additionalContext'),
     systemMessage: joined(effects, 'systemMessage'),
+    worktreePath: last(effects, 'worktreePath'),
     interrupt: decision === 'deny' ? last(deciding, 'interrupt') : undefined,
     stop: effects.find((one) => one.stop !== undefined)?.stop,
   };
@@ -94,17 +102,19 @@ function joined(
   return texts.length > 0 ? texts.join('\n') : undefined;
 }
 
-function parseDecision(value: unknown): HookEffect['decision'] {
-  if (value === undefined || value === null || value === 'defer') return undefined;
+function parseDecision(value: unknown): HookDecision | undefined {
+  if (value === undefined || value === null) return undefined;
   const found = typeof value === 'string' && Object.hasOwn(DECISIONS, value) ? DECISIONS[value] : undefined;
-  if (!found) throw new Error(`unknown hook decision ${JSON.stringify(value)}; use allow, ask or deny`);
+  if (!found)
+    throw new Error(`unknown hook decision ${JSON.stringify(value)}; use allow, ask, defer or deny`);
   return found;
 }
 
-const DECISIONS: Readonly<Record<string, 'allow' | 'ask' | 'deny'>> = {
+const DECISIONS: Readonly<Record<string, HookDecision>> = {
   allow: 'allow',
   approve: 'allow',
   ask: 'ask',
+  defer: 'defer',
   deny: 'deny',
   block: 'deny',
 };

@@ -122,6 +122,28 @@ function isNames(matcher: string): boolean {
   return /^[\w\s|-]+$/.test(matcher);
 }
 
+/** Events that Toolplane's agent never runs; hooks for them are reported. */
+const NEVER_RUN: ReadonlySet<HookEvent> = new Set<HookEvent>([
+  'ConfigChange',
+  'CwdChanged',
+  'DirectoryAdded',
+  'FileChanged',
+  'MessageDisplay',
+  'PostModelSwitch',
+  'PreModelSwitch',
+  'Setup',
+  'StopFailure',
+  'TeammateIdle',
+  'UserPromptExpansion',
+]);
+
+/** Why the hooks for an event never run; undefined if they run. */
+export function neverRuns(event: HookEvent): string | undefined {
+  return NEVER_RUN.has(event)
+    ? "Toolplane's agent does not support this event, so its hooks do not run"
+    : undefined;
+}
+
 /** Whether the action continues or is blocked when a hook fails. */
 export type OnFailure = 'continue' | 'block';
 

@@ -105,7 +105,7 @@ async function withHookTimeout<T>(
   const onAbort = () => end('interrupted while the hook ran');
   const limit = hook.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const timer = startTimer(limit, () =>
-    end(`timed out after ${limit} ms; raise its "timeout" if it may take longer`),
+    end(`timed out after ${limit / 1000} s; raise its "timeout" (in seconds) if it may take longer`),
   );
   signal.addEventListener('abort', onAbort, { once: true });
   try {

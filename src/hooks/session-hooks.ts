@@ -10,7 +10,7 @@ export type EventFields<Event extends HookEvent> = Omit<
   Extract<HookInput, { hook_event_name: Event }>,
   keyof BaseHookInput | 'hook_event_name'
 > &
-  Partial<Pick<BaseHookInput, 'agent_id' | 'agent_type'>>;
+  Partial<Pick<BaseHookInput, 'agent_id' | 'agent_type' | 'cwd' | 'effort'>>;
 
 /** Maximum length of texts of hooks, which become part of the conversation and of every request. */
 const MAX_REASON_LENGTH = 10_000;
@@ -58,7 +58,7 @@ export class SessionHooks {
     signal: AbortSignal,
     toolUseId?: string,
   ): Promise<HookEffect> {
-    const hooks = isOutsideProgram(event, fields as object) ? this.#commands() : this.#hooks;
+    const hooks = runsCommandsOnly(event, fields as object) ? this.#commands() : this.#hooks;
     if (!hooks.some((hook) => hook.event === event)) return {};
     const { permission_mode, ...base } = this.#base();
     const mode = WITHOUT_MODE.has(event) ? {} : { permission_mode };
@@ -79,13 +79,19 @@ export class SessionHooks {
 }
 
 /** Events whose input has no permission mode, as in the official CLI. */
-const WITHOUT_MODE: ReadonlySet<HookEvent> = new Set(['SessionStart', 'SessionEnd', 'SubagentStart']);
+const WITHOUT_MODE: ReadonlySet<HookEvent> = new Set([
+  'SessionStart',
+  'SessionEnd',
+  'SubagentStart',
+  'TaskCreated',
+  'TaskCompleted',
+]);
 
 /**
  * The start and the end of a process are events for commands only. In the official CLI, a program registers its callbacks
  * after the start and has closed the connection before the end.
  */
-function isOutsideProgram(
+function runsCommandsOnly(
   event: HookEvent,
   fields: { readonly source?: unknown; readonly reason?: unknown },
 ): boolean {

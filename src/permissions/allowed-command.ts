@@ -8,7 +8,7 @@ import {
   type Word,
   type WordPart,
 } from 'unbash';
-import { literalStars, matchesCommand } from './command-pattern.ts';
+import { literalStars, matchesCommand } from './rule.ts';
 import { EVALUATING_BUILTINS } from './shell-command.ts';
 
 /** Whether one allow rule covers the whole command: its exact text, or a pattern for one plain command. */
@@ -20,7 +20,7 @@ export function allowsCommand(content: string, command: string): boolean {
   return plain?.length === 1 && matchesCommand(content, (plain[0] as PlainCommand).text);
 }
 
-/** For each plain command that a command line joins, the first content that allows it; undefined if one has none. */
+/** For each plain command of a command line, the first content that allows it; undefined if one command is not allowed. */
 export function allowingContents(
   contents: readonly string[],
   command: string,
@@ -41,7 +41,7 @@ export function allowingContents(
 type PlainCommand = {
   readonly text: string;
   /**
-   * Whether it may set variables or options of the shell, so that the commands after it run other programs:
+   * Whether the command may set variables or options of the shell, so that later commands run other programs:
    * `printf -v PATH . && ls` runs `./ls`.
    */
   readonly changesShell: boolean;

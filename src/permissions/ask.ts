@@ -19,11 +19,15 @@ export type Question = {
   readonly provenance?: McpServerProvenance;
   /** The sub-agent that makes the call; absent for the main agent. */
   readonly agentId?: string;
+  /** The channels that are asked too. */
+  readonly relayedTo?: readonly string[];
 };
 
 /** A way to ask a person: the terminal, `can_use_tool`, an inbox channel. */
 export type Asker = {
   readonly name: string;
+  /** The channels through which this asker asks people. */
+  readonly channels?: readonly string[];
   /** The result is validated; the signal aborts when an answer is no longer needed. */
   readonly ask: (question: Question, signal: AbortSignal) => Promise<unknown>;
 };
@@ -107,7 +111,7 @@ function whatWouldAllow({ reason, suggestions }: Question): string[] {
         `the rule "${ruleText({ tool, ...(ruleContent !== undefined && { content: ruleContent }) })}"`,
     );
   });
-  return named.length === 0 ? [] : [`${named.join(' and ')} would allow it`];
+  return named.length === 0 ? [] : [`${named.join(' and ')} would allow the call`];
 }
 
 function denied(message: string): PermissionResult {
@@ -118,10 +122,9 @@ function denied(message: string): PermissionResult {
 function readAnswer(value: unknown): PermissionResult | undefined {
   if (!isRecord(value)) return undefined;
   if (value.behavior === 'deny') {
-    if (typeof value.message !== 'string') return undefined;
     return {
       behavior: 'deny',
-      message: value.message,
+      message: typeof value.message === 'string' ? value.message : 'The call was denied without a message',
       ...(typeof value.interrupt === 'boolean' && { interrupt: value.interrupt }),
     };
   }

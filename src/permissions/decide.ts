@@ -16,6 +16,8 @@ export type Situation = {
   /** Whether the user trusts the server; built-in tools and in-process servers are trusted. */
   readonly trusted: boolean;
   readonly annotations?: ToolAnnotations;
+  /** Set for built-in tools that change nothing but the session itself, such as its lists, agents and schedule. */
+  readonly approval?: ApprovalNeed;
   /** Why this call may write, although its tool is trusted and marked read-only. */
   readonly doubt?: string;
   /** The tool's definition requires user interaction, whatever rules allow. */
@@ -28,6 +30,9 @@ export type Situation = {
   readonly workspace: Workspace;
   readonly blocksOutside?: BlockedOutside;
 };
+
+/** When a call that no rule decides needs approval: never, or only in mode `plan`, which denies it then. */
+export type ApprovalNeed = 'never' | 'in-plan-mode';
 
 /** The reason of a decision: the rule, mode or annotation, and a sentence for people. */
 export type Reason = {
@@ -155,13 +160,15 @@ function byMode(situation: Situation): Decision {
   const subject = subjectOf(call.name, call.input);
   const path = subject?.kind === 'path' && call.server === undefined ? subject.value : undefined;
   const outside = path !== undefined && !isInWorkspace(path, workspace);
-  const { annotations: { readOnlyHint, destructiveHint } = {}, doubt, changed } = situation;
+  const { annotations: { readOnlyHint, destructiveHint } = {}, doubt, changed, approval } = situation;
   const isKnown = trusted && changed === undefined && doubt === undefined;
   const readOnly = isKnown && readOnlyHint === true && destructiveHint !== true;
 
   if (readOnly && !outside) {
     return { kind: 'allow', reason: { mode, annotation: 'readOnlyHint', text: `${call.name} is read-only` } };
   }
+  if (approval === 'never' || (approval === 'in-plan-mode' && mode !== 'plan'))
+    return { kind: 'allow', reason: { mode, text: `${call.name} changes only the session` } };
   if (mode === 'plan' && !readOnly) {
     return {
       kind: 'deny',

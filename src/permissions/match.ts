@@ -9,12 +9,11 @@ import {
   normalizeName,
 } from '../protocol/tool-name.ts';
 import { allowingContents, allowsCommand } from './allowed-command.ts';
-import { literalStars } from './command-pattern.ts';
 import { matchFiles } from './file-command.ts';
 import { matchesPath, patternOf, type Workspace } from './path.ts';
 import { type CommandMatch, matchRestriction } from './restricted-command.ts';
-import { type Rule, ruleText } from './rule.ts';
-import { type Subject, speaksAbout, subjectOf } from './subject.ts';
+import { literalStars, type Rule, ruleText } from './rule.ts';
+import { ruleToolOf, type Subject, speaksAbout, subjectKind, subjectOf } from './subject.ts';
 
 /** A tool for the comparison with rules: the name that the model sees, which may be an alias, and the server of an MCP tool. */
 export type ToolRef = {
@@ -50,7 +49,7 @@ export function matchCall(rule: Rule, call: ToolCall, workspace: Workspace): Com
 
 /** Deny and ask rules for paths also restrict what shell commands read and write. */
 function commandAccess({ tool, effect }: Rule, { name, server }: ToolCall): 'read' | 'write' | undefined {
-  if (effect === 'allow' || server !== undefined || name !== 'Bash') return undefined;
+  if (effect === 'allow' || server !== undefined || subjectKind(name) !== 'command') return undefined;
   if (tool === 'Read') return 'read';
   return tool === 'Edit' || tool === 'Write' ? 'write' : undefined;
 }
@@ -75,7 +74,7 @@ export function allowingRules(
 
 /**
  * Whether the rule is about this tool at all, whatever its content says. An allow rule whose name could mean several
- * servers (`mcp__a__b__c`: `b__c` of `a`, or `c` of `a__b`) allows nothing of any; deny and ask rules are about all of them.
+ * servers (`mcp__a__b__c`: `b__c` of `a`, or `c` of `a__b`) allows none of their tools; deny and ask rules apply to all.
  */
 export function matchesTool(rule: Rule, ref: ToolRef): boolean {
   return isAbout(rule, ref) && (rule.effect !== 'allow' || !couldMeanAnother(rule.tool, ref));
@@ -90,7 +89,7 @@ export function namesTool({ tool, content }: Rule, { name, server, tool: own = '
 function isAbout(rule: Rule, ref: ToolRef): boolean {
   if (rule.tool === '*' || rule.tool === ref.name) return true;
   if (ref.server === undefined) {
-    return rule.content !== undefined && speaksAbout(rule.tool, ref.name);
+    return speaksAbout(rule.tool, ref.name, rule.content !== undefined);
   }
   if (!isMcpToolName(rule.tool)) return false;
   const pattern = normalizePattern(rule.tool);
@@ -128,7 +127,10 @@ function matchSubject(
 ): CommandMatch {
   switch (subject.kind) {
     case 'word':
-      return decided(matchesWildcard(content, subject.value));
+      return decided(
+        matchesWildcard(content, subject.value) ||
+          (subject.hasFamilies === true && content === `${subject.value}:*`),
+      );
     case 'path':
       return decided(
         matchesPath(content, subject.value, allows ? withoutWorkspaceLinks(workspace) : workspace),
@@ -179,6 +181,7 @@ export function narrowRules(
   const contents = inputs
     .flatMap((input) => subjectOf(toolName, input) ?? [])
     .map(({ kind, value }) => (kind === 'path' ? patternOf(value, workspace) : literalStars(value)));
-  if (contents.length === 0) return [{ toolName }];
-  return [...new Set(contents)].map((ruleContent) => ({ toolName, ruleContent }));
+  const ruleTool = ruleToolOf(toolName);
+  if (contents.length === 0) return [{ toolName: ruleTool }];
+  return [...new Set(contents)].map((ruleContent) => ({ toolName: ruleTool, ruleContent }));
 }

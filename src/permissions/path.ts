@@ -2,7 +2,12 @@ import { ANY, matchesSequence } from '../base/text/patterns.ts';
 
 /** The directories that paths are compared with; all absolute. Symbolic links must be resolved before. */
 export type Workspace = {
+  /** The directory of the project, at which relative patterns of rules start. */
   readonly cwd: string;
+  /** Where relative paths of calls and commands start, if that is not `cwd`. */
+  readonly directory?: string;
+  /** Further directories at which relative patterns of rules start, such as a worktree of the project. */
+  readonly roots?: readonly string[];
   readonly home: string;
   /** Additional directories. */
   readonly directories: readonly string[];
@@ -25,7 +30,7 @@ export function absolutePath(path: string, workspace: Workspace): string {
     ? workspace.home + path.slice(1)
     : path.startsWith('/')
       ? path
-      : `${workspace.cwd}/${path}`;
+      : `${workspace.directory ?? workspace.cwd}/${path}`;
   const parts: string[] = [];
   for (const part of full.split('/')) {
     if (part === '..') parts.pop();
@@ -34,7 +39,7 @@ export function absolutePath(path: string, workspace: Workspace): string {
   return `/${parts.join('/')}`;
 }
 
-/** Whether the path is in `cwd` or in a directory added to it. */
+/** Whether the path is in `cwd` or in a directory added to it. Relative paths start at the current directory. */
 export function isInWorkspace(path: string, workspace: Workspace): boolean {
   const full = absolutePath(path, workspace);
   return [workspace.cwd, ...workspace.directories].some((directory) => {
@@ -52,6 +57,75 @@ export function matchesPath(pattern: string, path: string, workspace: Workspace)
   return formsOf(pattern, workspace).some((segments) => matchesSequence(segments, names, matchesSegment));
 }
 
+/**
+ * Whether a pattern names a path that may contain wildcards, or a directory above it: `yes` for every path that the
+ * wildcards can stand for, `maybe` for some of them. Wildcards stand for a leading dot only with `matchesDots`, as those of
+ * a shell with the option `dotglob`.
+ */
+export function comparePath(
+  pattern: string,
+  path: PathPattern,
+  workspace: Workspace,
+  matchesDots = false,
+): 'yes' | 'maybe' | 'no' {
+  const forms = formsOf(pattern, workspace);
+  const names = path.map((segment) => (segment === ANY ? undefined : sampleName(segment)));
+  if (!names.includes(undefined)) {
+    const known = names as string[];
+    if (forms.some((segments) => matchesSequence(segments, known, matchesSegment))) return 'yes';
+    if (path.every((segment) => typeof segment === 'string')) return 'no';
+  }
+  const itemsOverlap = (rule: Segment, name: Segment) => segmentsOverlap(rule, name, matchesDots);
+  return forms.some((segments) => overlaps(segments, path, itemsOverlap)) ? 'maybe' : 'no';
+}
+
+/** Whether the pattern names a path below the directory; a pattern without a slash counts only in the workspace. */
+export function isBelow(pattern: string, directory: PathPattern, workspace: Workspace): boolean {
+  return literalPrefixes(pattern, workspace)
+    .map(segmentsOf)
+    .some((names) => names.length > directory.length && directory.every((it, at) => it === names[at]));
+}
+
+/** The name, with each wildcard replaced by a character that only wildcards of rules match. */
+function sampleName(segment: Segment): string {
+  if (typeof segment === 'string') return segment;
+  return segment.map((element) => (typeof element === 'string' ? element : '\uffff')).join('');
+}
+
+function segmentsOverlap(rule: Segment, name: Segment, matchesDots: boolean): boolean {
+  if (typeof name === 'string') return matchesSegment(rule, name);
+  if (!matchesDots && typeof name[0] === 'symbol' && rule[0] === '.') return false;
+  return overlaps<string | typeof ONE>(
+    typeof rule === 'string' ? rule.split('') : rule,
+    name,
+    (one, other) => one === other || one === ONE || other === ONE,
+  );
+}
+
+/** Whether two patterns whose `ANY` matches any number of items have a sequence in common. */
+function overlaps<P>(
+  left: readonly (P | typeof ANY)[],
+  right: readonly (P | typeof ANY)[],
+  itemsOverlap: (one: P, other: P) => boolean,
+): boolean {
+  // reachable[j]: the elements of `left` so far and the first j of `right` have a sequence in common.
+  let reachable = [true];
+  for (const [j, other] of right.entries()) reachable.push(reachable[j] === true && other === ANY);
+  for (const element of left) {
+    if (!reachable.includes(true)) return false;
+    const next = [element === ANY && reachable[0] === true];
+    for (const [j, other] of right.entries()) {
+      const isReachable =
+        element === ANY || other === ANY
+          ? next[j] === true || reachable[j + 1] === true
+          : reachable[j] === true && itemsOverlap(element, other);
+      next.push(isReachable);
+    }
+    reachable = next;
+  }
+  return reachable[right.length] === true;
+}
+
 /** Cached, because searches compare each file with the same rules. */
 const FORMS = new WeakMap<Workspace, Map<string, readonly PathPattern[]>>();
 
@@ -61,9 +135,13 @@ function formsOf(pattern: string, workspace: Workspace): readonly PathPattern[] 
   FORMS.set(workspace, known);
   let forms = known.get(pattern);
   if (!forms) {
-    const written = compilePattern(pattern, workspace);
-    const real = (workspace.links ?? []).flatMap((link) => rebased(written, link) ?? []);
-    forms = [written, ...real].map((segments) => [...segments, ANY]);
+    const written = [workspace.cwd, ...(workspace.roots ?? [])].map((root) =>
+      compilePattern(pattern, { ...workspace, cwd: root }),
+    );
+    const real = (workspace.links ?? []).flatMap((link) =>
+      written.flatMap((segments) => rebased(segments, link) ?? []),
+    );
+    forms = [...written, ...real].map((segments) => [...segments, ANY]);
     known.set(pattern, forms);
   }
   return forms;
@@ -71,8 +149,11 @@ function formsOf(pattern: string, workspace: Workspace): readonly PathPattern[] 
 
 /** The paths before the first wildcard of a pattern, also with each `**` taken as no directory. */
 export function literalPrefixes(pattern: string, workspace: Workspace): string[] {
-  const segments = compilePattern(pattern, workspace);
-  const prefixes = [segments, segments.filter((segment) => segment !== ANY)].map((it) => {
+  const written = [workspace.cwd, ...(workspace.roots ?? [])].map((root) =>
+    compilePattern(pattern, { ...workspace, cwd: root }),
+  );
+  const forms = written.flatMap((segments) => [segments, segments.filter((segment) => segment !== ANY)]);
+  const prefixes = forms.map((it) => {
     const end = it.findIndex((segment) => typeof segment !== 'string');
     return `/${it.slice(0, end === -1 ? it.length : end).join('/')}`;
   });
@@ -101,7 +182,8 @@ function anchored(pattern: string, workspace: Workspace): string {
 
 /** `**` matches across directories, `*` and `?` within one. */
 function compilePattern(pattern: string, workspace: Workspace): PathPattern {
-  const literal = { ...workspace, cwd: quoted(workspace.cwd), home: quoted(workspace.home) };
+  const { directory: _, ...rest } = workspace;
+  const literal = { ...rest, cwd: quoted(workspace.cwd), home: quoted(workspace.home) };
   const segments: (Segment | typeof ANY)[] = segmentsOf(anchored(pattern, literal)).map(compileSegment);
   // `/x/**` matches descendants of `x`, but not `x` itself.
   if (segments.at(-1) === ANY) segments.push(ONE_STAR);
@@ -119,14 +201,16 @@ function rebased(segments: PathPattern, { from, to }: PathLink): [PathPattern] |
   return [[...segmentsOf(to), ...segments.slice(at)]];
 }
 
-const ONE = Symbol('one');
+/** One character, as an element of a `Segment`. */
+export const ONE = Symbol('one');
 const ONE_STAR = [ANY] as const;
 
 /** A name without wildcards, or the characters of a pattern. */
-type Segment = string | readonly (string | typeof ONE | typeof ANY)[];
-type PathPattern = readonly (Segment | typeof ANY)[];
+export type Segment = string | readonly (string | typeof ONE | typeof ANY)[];
+/** The names of an absolute path from the root on; `ANY` is any number of names. */
+export type PathPattern = readonly (Segment | typeof ANY)[];
 
-function segmentsOf(absolute: string): string[] {
+export function segmentsOf(absolute: string): string[] {
   return absolute === '/' ? [] : absolute.slice(1).split('/');
 }
 
@@ -146,12 +230,15 @@ function matchesSegment(segment: Segment, name: string): boolean {
 }
 
 /**
- * Whether a shell, an editor, git, a package manager, a CI service or an agent executes or obeys the file without a
- * command to run this project. Mode `acceptEdits` does not cover such files. Sources and build files (`package.json`,
- * `Makefile`) are not protected: they run when the project is built.
+ * Whether a shell, an editor, git, a package manager, a CI service or an agent executes the file, or follows its
+ * instructions, without a command to run this project. Mode `acceptEdits` does not cover such files. Sources and build
+ * files (`package.json`, `Makefile`) are not protected: they run when the project is built.
  */
 export function isProtectedPath(path: string, workspace: Workspace): boolean {
-  const parts = absolutePath(path, workspace).split('/').map(asFileSystemsCompare);
+  const full = absolutePath(path, workspace);
+  // A worktree is in `.claude/worktrees`, which does not protect its content.
+  const root = workspace.roots?.find((it) => full.startsWith(`${it}/`)) ?? '';
+  const parts = full.slice(root.length).split('/').map(asFileSystemsCompare);
   const name = parts.at(-1) ?? '';
   return (
     parts.some((part) => NAMES.has(part)) ||

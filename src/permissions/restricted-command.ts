@@ -1,6 +1,7 @@
-import { matchesCommand, patternsOf } from './command-pattern.ts';
+import { matchesCommand, patternsOf } from './rule.ts';
 import { type Piece, type ShellCommand, type ShellWord, shellCommands } from './shell-command.ts';
 import {
+  ARGUMENT_JOINERS,
   ARGUMENT_READERS,
   baseName,
   commandStarts,
@@ -31,20 +32,20 @@ export function matchRestriction(content: string, command: string): CommandMatch
   const comparison = compared(command);
   let match = comparison.matches.get(content);
   if (!match) {
-    match = compare(content, command, comparison);
+    match = compare(content, comparison);
     comparison.matches.set(content, match);
   }
   return match;
 }
 
-function compare(content: string, command: string, { analysis, budget }: Comparison): CommandMatch {
+/** Why no rule can be checked against the command with certainty; undefined if there is no such reason. */
+export function commandDoubt(command: string): string | undefined {
+  return compared(command).analysis.doubts[0];
+}
+
+function compare(content: string, { analysis, budget }: Comparison): CommandMatch {
   const { texts, patterns, doubts } = analysis;
-  if (matchesCommand(content, command.trim()) || texts.some((text) => matchesCommand(content, text))) {
-    return { kind: 'yes' };
-  }
-  if (endsOf(command).some((text) => matchesCommand(content, text))) {
-    return { kind: 'yes' };
-  }
+  if (texts.some((text) => matchesCommand(content, text))) return { kind: 'yes' };
   const possible = patterns.find(
     ({ pieces, name }) => mayNameProgram(content, name, budget) && commandsOverlap(content, pieces, budget),
   );
@@ -62,7 +63,7 @@ function commandsOverlap(content: string, pieces: readonly Piece[], budget: Budg
   return patternsOf(content).some((pattern) => overlaps(pattern, pieces, budget));
 }
 
-/** What a rule is compared with: texts for certain, patterns for possible matches, and doubts that concern any rule. */
+/** What a rule is compared with: commands that are known in full (`texts`), commands that are known in part (`patterns`), and reasons why no rule can be checked (`doubts`). */
 type Analysis = {
   readonly texts: readonly string[];
   readonly patterns: readonly PossibleText[];
@@ -76,8 +77,11 @@ type PossibleText = {
   readonly name: readonly Piece[] | undefined;
 };
 
-const COMPUTED = 'part of the command is only known when the shell runs it';
+const COMPUTED = 'part of the command is only known when the shell runs the command';
 const TOO_LONG = 'the command is too long to check';
+const UNKNOWN_PROGRAM =
+  'the program is only known when the shell runs the command, and may run its arguments';
+const PIPED_SCRIPT = 'a shell reads its commands from a pipe';
 const OPTIONS = 'the subcommand is ambiguous, because options before it may take values';
 
 /** What is known about one command while all rules are compared with it in turn. */
@@ -101,14 +105,18 @@ function compared(command: string): Comparison {
   return last;
 }
 
-/** Bounds what each rule is compared with: there may be thousands of rules. */
+/** Maximum number of characters, and of texts, that rules are compared with; there may be thousands of rules. */
 const MAX_LENGTH = 1_000_000;
 const MAX_TEXTS = 2000;
 const MAX_DEPTH = 10;
 const MAX_GLOBAL_OPTIONS = 12;
-const MAX_ENDS = 50;
+const MAX_JOINED_TEXTS = 50;
+const MAX_UNKNOWN_ARGUMENTS = 20;
 const MAX_VARIABLES = 20;
-/** Takes about half a second. A repository may have many rules, and the event loop is blocked meanwhile. */
+/**
+ * Maximum number of character comparisons for one command and all rules: about half a second, in which the event loop is
+ * blocked. A repository may have many rules.
+ */
 const MAX_COMPARISONS = 20_000_000;
 
 /** Collects what the rules are compared with; gives up with a doubt beyond its limits. */
@@ -121,16 +129,21 @@ class Analyzer {
 
   run(command: string): Analysis {
     this.#source = command;
-    this.#script(command, 0, true);
-    return { texts: [...this.#texts], patterns: this.#patterns, doubts: [...this.#doubts] };
+    this.#script(command, 'inherited', 0, true);
+    return {
+      texts: [...joinedTexts(command), ...this.#texts],
+      patterns: this.#patterns,
+      doubts: [...this.#doubts],
+    };
   }
 
-  /** `isRun` is false for text that may be data just as well: it is searched, but never a reason for doubt. */
-  #script(source: string, depth: number, isRun: boolean): void {
+  /** `isRun` is false for text that may also be data: such text is searched, but is never a reason for doubt. */
+  #script(source: string, input: ShellCommand['input'], depth: number, isRun: boolean): void {
     if (this.#isTooDeep(depth)) return;
-    const { commands, error } = shellCommands(source);
+    const { commands, error } = shellCommands(source, input);
     if (error !== undefined && isRun) this.#doubt(`the command cannot be parsed (${error})`);
-    for (const { words, input } of commands) this.#command(words, input, depth, isRun);
+    if (depth > 0) this.#addJoined(source);
+    for (const command of commands) this.#command(command.words, command.input, depth, isRun);
   }
 
   /** A command, and whatever its words make it run. */
@@ -143,6 +156,7 @@ class Analyzer {
     const name = programName(first.value.trim());
     this.#add(words);
     if (isRun) this.#pattern(words, COMPUTED);
+    if (isRun && hasGap(first)) this.#unknownProgram(words, input);
     if (isRun && SCRIPT_READERS.has(name)) this.#scriptReader(name, words, input, depth);
     if (WRAPPERS.has(name)) this.#wrapper(name, words, input, depth, isRun);
     else if (name === 'git') this.#git(words, isRun);
@@ -150,11 +164,30 @@ class Analyzer {
     if (isRun && RUNNERS.has(name)) this.#runner(name, words, input, depth);
   }
 
+  /** `/bin/ba?h -c 'rm x'`: a program whose name is not fully known may run its arguments or its input. */
+  #unknownProgram(words: readonly ShellWord[], input: ShellCommand['input']): void {
+    const [first, ...args] = words as [ShellWord, ...ShellWord[]];
+    const name = programPieces(first);
+    const budget = { left: MAX_COMPARISONS };
+    if (![...WRAPPERS, ...RUNNERS.keys()].some((it) => overlaps(it, name, budget))) return;
+    const addAll = (them: readonly ShellWord[]) => {
+      for (let at = 0; at < Math.min(them.length, MAX_UNKNOWN_ARGUMENTS); at++)
+        this.#pattern(them.slice(at), UNKNOWN_PROGRAM);
+    };
+    addAll(args);
+    const given = typeof input === 'object' ? [input] : [];
+    for (const { pieces } of [...args.slice(0, MAX_UNKNOWN_ARGUMENTS), ...given]) {
+      const text = pieces.map((piece) => piece ?? '$_').join('');
+      if (SCRIPT_TEXT.test(text)) for (const command of shellCommands(text).commands) addAll(command.words);
+    }
+    if (input === 'piped' && readsInput('sh', words)) this.#doubt(PIPED_SCRIPT);
+  }
+
   /** `uv run rm x` and `npx -c 'rm x'`. Other words of such commands are arguments. */
   #runner(name: string, words: readonly ShellWord[], input: ShellCommand['input'], depth: number): void {
     const { starts, scripts } = ranBySubcommand(name, words);
     for (const at of starts) this.#command(words.slice(at), input, depth + 1, true);
-    for (const script of scripts) this.#script(script, depth + 1, false);
+    for (const script of scripts) this.#script(script, input, depth + 1, false);
   }
 
   #wrapper(
@@ -167,7 +200,14 @@ class Analyzer {
     const starts = isRun ? commandStarts(name, words) : [];
     for (const at of starts) {
       const inner = wrappedCommand(name, words, at);
-      this.#command(inner, ARGUMENT_READERS.has(name) ? 'inherited' : input, depth + 1, true);
+      const innerInput = ARGUMENT_READERS.has(name) ? 'inherited' : input;
+      if (
+        ARGUMENT_JOINERS.has(name) &&
+        inner.length > 1 &&
+        inner.some(({ value }) => SCRIPT_TEXT.test(value))
+      )
+        this.#runText(joinedWords(inner), innerInput, depth);
+      else this.#command(inner, innerInput, depth + 1, true);
     }
     if (ARGUMENT_READERS.has(name) && starts.some((at) => takesAnyCommand(name, words, at))) {
       this.#doubt(`${name} runs commands from its standard input`);
@@ -177,11 +217,14 @@ class Analyzer {
     const scripts = new Set(isRun ? scriptWords(name, words) : []);
     for (const word of words.slice(1)) {
       const isScript = scripts.has(word);
-      if (isScript && hasGap(word)) this.#runText(word, depth);
+      if (isScript && hasGap(word)) this.#runText(word, input, depth);
       for (const text of [word.value, optionValue(word.value)]) {
         if (text === undefined) continue;
-        if (SCRIPT_TEXT.test(text)) this.#script(text, depth + 1, isScript && !hasGap(word));
-        else this.#push(text);
+        // `bash -c bash` reads a script too.
+        const isShell = isScript && SCRIPT_READERS.has(programName(text));
+        if (SCRIPT_TEXT.test(text) || isShell)
+          this.#script(text, input, depth + 1, isScript && !hasGap(word));
+        else this.#pushCommand(text);
       }
     }
   }
@@ -193,22 +236,28 @@ class Analyzer {
     input: ShellCommand['input'],
     depth: number,
   ): void {
-    if (typeof input === 'object') this.#runText(input, depth);
-    else if (input === 'piped' && readsInput(name, words))
-      this.#doubt('a shell reads its commands from a pipe');
+    if (typeof input === 'object') {
+      this.#runText(input, 'inherited', depth);
+      // `exec < <(…)` in a script that a shell reads from its input also replaces the rest of the script.
+      if (/\bexec\b.*<[(<&]/s.test(input.pieces.join('').replace(/["'\\]/g, ''))) this.#doubt(PIPED_SCRIPT);
+    } else if (input === 'piped' && readsInput(name, words)) this.#doubt(PIPED_SCRIPT);
     if (words.some(({ text }) => text.startsWith('<('))) {
       this.#doubt('a shell reads its commands from a process substitution');
     }
   }
 
-  /** Text that a shell runs as a script; what the shell inserts into it could be any command. */
-  #runText({ pieces, text }: Pick<ShellWord, 'pieces' | 'text'>, depth: number): void {
+  /** Checks text that a shell runs as a script; parts that are substituted at run time could be any command. */
+  #runText(
+    { pieces, text }: Pick<ShellWord, 'pieces' | 'text'>,
+    input: ShellCommand['input'],
+    depth: number,
+  ): void {
     if (pieces.includes(undefined) && !insertsPlainVariables(text, this.#source)) {
       this.#doubt('a shell runs a script that is only known at run time');
     }
     const script = pieces.map((piece) => piece ?? '$_').join('');
     // `su -c"$x"` and `--command="$x"` hold the script in the word of the option.
-    this.#script(script.replace(/^(?:-\w|--[\w-]+=)/, ''), depth + 1, true);
+    this.#script(script.replace(/^(?:-\w|--[\w-]+=)/, ''), input, depth + 1, true);
   }
 
   /** `git -C . push` is `git push`; an alias given on the command line could be any command. */
@@ -245,11 +294,25 @@ class Analyzer {
       for (const [index, part] of parts.entries()) {
         const text = joined.slice(at);
         const value = index > 0 ? optionValue(text) : undefined;
-        if (!this.#push(text) || (value !== undefined && !this.#push(value))) return;
+        if (!this.#pushCommand(text) || (value !== undefined && !this.#pushCommand(value))) return;
         if (!everywhere) break;
         at += part.length + 1;
       }
     }
+  }
+
+  /** The script of a wrapper as a whole. Text that an argument has already added does not count twice. */
+  #addJoined(script: string): void {
+    for (const text of joinedTexts(script)) {
+      if (!this.#texts.has(text) && !this.#push(text)) return;
+    }
+  }
+
+  /** Adds a command with and without the directory of its program. */
+  #pushCommand(text: string): boolean {
+    const isAdded = this.#push(text);
+    if (isAdded) this.#texts.add(baseName(text));
+    return isAdded;
   }
 
   /** Whether there was room for one more text. */
@@ -259,7 +322,7 @@ class Analyzer {
       this.#doubt(TOO_LONG);
       return false;
     }
-    this.#texts.add(text).add(baseName(text));
+    this.#texts.add(text);
     return true;
   }
 
@@ -270,15 +333,13 @@ class Analyzer {
     if (!first) return;
     const tail = rest.flatMap((word) => [' ', ...word.pieces]);
     const start = first.pieces.findIndex((piece) => piece?.trim() !== '');
-    // A gap may hold slashes too, so the program's name may be whatever follows the last known one.
-    const slash = first.pieces.findLastIndex((piece) => piece?.includes('/'));
-    const last =
-      slash === -1
-        ? first.pieces.slice(start)
-        : [baseName(first.pieces[slash] as string), ...first.pieces.slice(slash + 1)];
-    const name = last.at(-1)?.trim() ? last : undefined;
+    const hasSlash = first.pieces.some((piece) => piece?.includes('/'));
+    const last = programPieces(first);
+    // The shell splits an unquoted value at blanks: `${x}y` may be a command with an argument.
+    const isSplit = !hasSlash && last[0] === undefined && !first.text.startsWith('"');
+    const name = last.at(-1)?.trim() && !isSplit ? last : undefined;
     this.#patterns.push({ pieces: [...first.pieces.slice(start), ...tail], reason, name });
-    if (slash !== -1) this.#patterns.push({ pieces: [...last, ...tail], reason, name });
+    if (hasSlash) this.#patterns.push({ pieces: [...last, ...tail], reason, name });
   }
 
   #isTooDeep(depth: number): boolean {
@@ -297,10 +358,13 @@ class Analyzer {
  */
 function insertsPlainVariables(text: string, source: string): boolean {
   const names = new Set<string>();
-  const rest = text.replace(/\$(?:([A-Za-z]\w*)|\{([A-Za-z]\w*)\})/g, (_, bare?: string, braced?: string) => {
-    names.add(bare ?? braced ?? '');
-    return '';
-  });
+  // `$?`, `$#`, `$!` and `$$` are numbers.
+  const rest = text
+    .replace(/\$[?#!$]/g, '')
+    .replace(/\$(?:([A-Za-z]\w*)|\{([A-Za-z]\w*)\})/g, (_, bare?: string, braced?: string) => {
+      names.add(bare ?? braced ?? '');
+      return '';
+    });
   if (/[$`]/.test(rest) || names.size > MAX_VARIABLES) return false;
   return [
     ...source.matchAll(
@@ -311,6 +375,21 @@ function insertsPlainVariables(text: string, source: string): boolean {
     .every(({ groups }) => groups?.before !== undefined || groups?.value !== undefined);
 }
 
+/** The script that `eval` and `ssh` make of their arguments. */
+function joinedWords(words: readonly ShellWord[]): Pick<ShellWord, 'pieces' | 'text'> {
+  return {
+    text: words.map(({ text }) => text).join(' '),
+    pieces: words.flatMap(({ pieces }, index) => (index > 0 ? [' ', ...pieces] : pieces)),
+  };
+}
+
+/** The name of a program without its directory. A gap may hold slashes too, so the name follows the last known one. */
+function programPieces({ pieces }: ShellWord): readonly Piece[] {
+  const slash = pieces.findLastIndex((piece) => piece?.includes('/'));
+  if (slash === -1) return pieces.slice(pieces.findIndex((piece) => piece?.trim() !== ''));
+  return [baseName(pieces[slash] as string), ...pieces.slice(slash + 1)];
+}
+
 function hasGap({ pieces }: ShellWord): boolean {
   return pieces.includes(undefined);
 }
@@ -318,20 +397,34 @@ function hasGap({ pieces }: ShellWord): boolean {
 /** Text that is more than one word of a command. */
 const SCRIPT_TEXT = /[\s;&|<>(){}[*?`$"'\\]/;
 
-/** The whole command line from where its first command begins, also behind wrappers: for rules that join commands. */
-function endsOf(command: string): string[] {
-  const end = command.search(/[;&|<>(){}\n\r`]/);
-  const ends: string[] = [];
-  let isBehindWrapper = false;
-  for (const { 0: word, index } of command.slice(0, Math.max(end, 0)).matchAll(/\S+/g)) {
-    ends.push(command.slice(index));
-    isBehindWrapper ||= WRAPPERS.has(baseName(word.replace(/["'\\]/g, '')));
-    if ((!isBehindWrapper && !/^\w+\+?=/.test(word)) || ends.length === MAX_ENDS) break;
+/**
+ * The whole script, also from where its first command begins behind assignments and wrappers: for rules that join
+ * commands, such as `ls && rm x`. A wrapper or an assignment may be a line of its own.
+ */
+function joinedTexts(source: string): ReadonlySet<string> {
+  const script = source.trim();
+  const texts = new Set([script]);
+  const operator = script.search(/[;&|<>(){}`]/);
+  const end = operator === -1 ? Math.max(script.lastIndexOf('\n'), script.lastIndexOf('\r'), 0) : operator;
+  let lineStart = 0;
+  for (const line of script.slice(0, end).split(LINE_START)) {
+    let isBehindWrapper = false;
+    for (const { 0: word, index } of line.matchAll(/\S+/g)) {
+      texts.add(script.slice(lineStart + index));
+      isBehindWrapper ||= WRAPPERS.has(baseName(word.replace(/["'\\]/g, '')));
+      if (!isBehindWrapper && !/^\w+\+?=/.test(word)) return texts;
+      if (texts.size === MAX_JOINED_TEXTS) return texts;
+    }
+    if (/["']/.test(line.replace(QUOTED, ''))) return texts;
+    lineStart += line.length;
   }
-  return ends;
+  return texts;
 }
 
-/** Whether a pattern with `*` and a text with gaps have a text in common. Too much to compare counts as common. */
+const LINE_START = /(?<=(?<!\\)[\n\r])/;
+const QUOTED = /\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs;
+
+/** Whether a pattern with `*` and a text with gaps have a text in common; true if the budget is used up. */
 function overlaps(pattern: string, pieces: readonly Piece[], budget: Budget): boolean {
   const left = pattern
     .split(/(?<!\\)\*/)

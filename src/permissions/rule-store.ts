@@ -11,7 +11,7 @@ export type RuleSet = {
   readonly rules: readonly Rule[];
   readonly modes: Readonly<Partial<Record<RuleSource, PermissionMode>>>;
   readonly directories: readonly { readonly path: string; readonly source: RuleSource }[];
-  /** What file tools must not do outside of the workspace; no rule or mode lifts it. */
+  /** What file tools must not do outside of the workspace; no rule or mode overrides this restriction. */
   readonly blocksOutside?: BlockedOutside;
 };
 

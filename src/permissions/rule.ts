@@ -1,8 +1,9 @@
 import { isRecord } from '../base/json-value.ts';
+import { matchesWildcard } from '../base/text/patterns.ts';
 import type { Server } from '../mcp/servers/server-status.ts';
 import type { PermissionBehavior, PermissionRuleValue } from '../protocol/permission.ts';
-import { hasServerWildcard, isMcpToolName, writtenToolName } from '../protocol/tool-name.ts';
-import { subjectKind } from './subject.ts';
+import { currentToolName, hasServerWildcard, isMcpToolName, writtenToolName } from '../protocol/tool-name.ts';
+import { contentFault, subjectKind } from './subject.ts';
 
 /** The source of a rule; `serverPolicy` is the `tools` member of a server entry. */
 export type RuleSource =
@@ -54,7 +55,7 @@ export function ruleOf(
   effect: PermissionBehavior,
   source: RuleSource,
 ): ParsedRule {
-  const tool = value.toolName.trim();
+  const tool = currentToolName(value.toolName.trim());
   const content = value.ruleContent?.trim();
   const text = content === undefined ? tool : `${tool}(${content})`;
   const fault = (code: RuleDiagnostic['code'], message: string): ParsedRule => ({
@@ -85,6 +86,8 @@ export function ruleOf(
       `rule "${text}": ${tool} does not support a pattern; write "${tool}"`,
     );
   }
+  const wrongContent = contentFault(tool, content);
+  if (wrongContent !== undefined) return fault('RULE_SYNTAX', `rule "${text}": ${wrongContent}`);
   return { ok: true, rule: { tool, content, effect, source } };
 }
 
@@ -116,8 +119,25 @@ const POLICIES: ReadonlyMap<unknown, Rule['effect']> = new Map([
   ['always_deny', 'deny'],
 ]);
 
-/** `org_max_permission`: the most that the organisation allows. */
+/** `org_max_permission`: the most that the organization allows. */
 const LIMITS: ReadonlyMap<unknown, Rule['effect']> = new Map([
   ['ask', 'ask'],
   ['blocked', 'deny'],
 ]);
+
+/** `git log:*` and `git log *` match the words themselves or with more after them. */
+export function matchesCommand(content: string, command: string): boolean {
+  return patternsOf(content).some((pattern) => matchesWildcard(pattern, command));
+}
+
+/** The wildcard patterns of a rule's content. */
+export function patternsOf(content: string): string[] {
+  if (!content.endsWith(':*') && !content.endsWith(' *')) return [content];
+  const prefix = content.slice(0, -2);
+  return [prefix, `${prefix} *`];
+}
+
+/** The text as a pattern that matches nothing but itself: `\*` is a star. */
+export function literalStars(text: string): string {
+  return text.replaceAll('*', '\\*');
+}

@@ -53,20 +53,31 @@ function shellScriptIndex(words: readonly ShellWord[]): number {
   return at;
 }
 
-/** Whether a word that is nothing but expansions, such as `$@`, may expand to no word at all. */
-function mayVanish({ pieces }: ShellWord): boolean {
-  return pieces.includes(undefined) && pieces.every((piece) => !piece);
+/** Whether a shell may take a word for an option: `$x`, `"$@"` and `-$x`, but not `$dir/build.sh`. */
+function mayBeOption({ pieces }: ShellWord): boolean {
+  if (!pieces.includes(undefined)) return false;
+  return (!pieces[0] || /^[-+]/.test(pieces[0])) && /^[-+]?\w*$/.test(pieces.join(''));
 }
 
 /** Whether a command without a script among its arguments reads one from standard input. */
 export function readsInput(name: string, words: readonly ShellWord[]): boolean {
-  const args = words.slice(1).flatMap((word) => (mayVanish(word) ? [] : [word.value]));
   if (SHELLS.has(name)) {
-    return args.includes('-s') || args.every((arg) => /^[-+]/.test(arg) && !/^-[a-zA-Z]*c/.test(arg));
+    const end = shellScriptIndex(words);
+    const options = words.slice(1, end);
+    const script = words[end];
+    if ([...options, ...words.slice(end, end + 1)].some(mayBeOption)) return true;
+    if (options.some(({ value }) => /^-[a-zA-Z]*s/.test(value))) return true;
+    return !options.some(isCommandOption) && (!script || DESCRIPTOR_FILE.test(script.value));
+  }
+  if (name === 'source' || name === '.') {
+    return words.slice(1).some((word) => mayBeOption(word) || DESCRIPTOR_FILE.test(word.value));
   }
   if (name === 'at' || name === 'batch') return true;
   return !words.some(isCommandOption) && commandStarts(name, words).every((at) => at >= words.length);
 }
+
+/** Files that stand for standard input or another open descriptor. */
+const DESCRIPTOR_FILE = /^\/(?:dev|proc)\/.*(?:stdin|fd\b)/s;
 
 /** Whether `xargs` with the command from `start` on runs whatever it reads: as a script, or because it names no program. */
 export function takesAnyCommand(name: string, words: readonly ShellWord[], start: number): boolean {
@@ -98,7 +109,7 @@ function mayRun(script: string, replaced: string): boolean {
 }
 
 /** The text in its command that `xargs` replaces with what it reads. */
-function replacedText(options: readonly ShellWord[]): string {
+export function replacedText(options: readonly ShellWord[]): string {
   const values = options.map(({ value }) => value);
   const at = values.findIndex((value) => /^-[IiJ]|^--replace/.test(value));
   const attached = /^(?:-[IiJ]|--replace=)(.+)/s.exec(values[at] ?? '')?.[1];
@@ -114,11 +125,13 @@ export function wrappedCommand(
   const command = words.slice(start, commandEnd(name, words, start));
   const isReader = ARGUMENT_READERS.has(name);
   if ((!isReader && name !== 'find' && name !== 'fd') || command.length === 0) return command;
-  if (SHELLS.has(programName((command[0] as ShellWord).value))) return command;
   const replaced = isReader ? replacedText(words.slice(0, start)) : '{}';
+  if (SHELLS.has(programName((command[0] as ShellWord).value))) {
+    return command.map((word) => (word.value === replaced ? word : withGaps(word, replaced)));
+  }
   const filled = command.map((word) => withGaps(word, replaced));
-  // Without a text to replace, what `xargs` reads follows the command.
-  return !isReader || filled.some((word, index) => word !== command[index]) ? filled : [...filled, GAP];
+  // Without a text to replace, what `xargs` reads or `fd` finds follows the command.
+  return name === 'find' || filled.some((word, index) => word !== command[index]) ? filled : [...filled, GAP];
 }
 
 const GAP: ShellWord = { text: '', value: '', pieces: [undefined] };
@@ -130,7 +143,7 @@ function withGaps(word: ShellWord, replaced: string): ShellWord {
       ? [piece]
       : piece.split(replaced).flatMap((part, at) => (at > 0 ? [undefined, part] : [part])),
   );
-  return { ...word, pieces };
+  return { text: word.text, value: word.value, pieces };
 }
 
 /** Where the command ends that `find` or `parallel` runs: other expressions or arguments follow. */
@@ -187,7 +200,20 @@ export function commandStarts(name: string, words: readonly ShellWord[]): number
   if (name === 'find' || name === 'fd') {
     return words.flatMap(({ value }, index) => (EXEC_OPTIONS.has(value) ? [index + 1] : []));
   }
-  if (SHELLS.has(name)) return [];
+  if (SHELLS.has(name)) {
+    // `bash build.sh` runs the file. Unknown text may also be `-c` and a script.
+    const end = shellScriptIndex(words);
+    const options = words.slice(1, end);
+    // `bash -n "$f"` only checks the syntax. Other unknown text could end that mode.
+    const isChecked = options.some(({ value }) => value === '-n') && /^"[^@]*"$/.test(words[end]?.text ?? '');
+    const isFile =
+      end < words.length && !options.some(isCommandOption) && !(isChecked && end === words.length - 1);
+    return words.flatMap((word, index) =>
+      (index === end && isFile) || (index > 0 && index < end && word.pieces.includes(undefined))
+        ? [index]
+        : [],
+    );
+  }
   const { values = '', skip = 0 } = WRAPPED[name] ?? {};
   return [skipOptions(words, 1, new Set(values.match(/\S+/g))) + skip];
 }
@@ -210,6 +236,8 @@ export const SCRIPT_READERS = new Set([
   ...'source . ssh su sudo doas runuser chroot unshare nsenter at batch'.split(' '),
 ]);
 export const ARGUMENT_READERS = new Set(['xargs', 'parallel']);
+/** Wrappers that join their arguments to one script. */
+export const ARGUMENT_JOINERS = new Set(['eval', 'ssh', 'watch', 'parallel']);
 const SCRIPT_TAKERS = new Set(
   'eval trap alias mapfile readarray compgen ssh watch parallel runuser'.split(' '),
 );
@@ -272,7 +300,7 @@ export const WRAPPERS = new Set([
   ...SHELLS,
   ...SCRIPT_TAKERS,
   ...Object.keys(WRAPPED),
-  ...'command builtin busybox toybox script pkexec sg gosu su-exec setpriv unshare nsenter fakeroot'.split(
+  ...'command builtin hash jobs busybox toybox script pkexec sg gosu su-exec setpriv unshare nsenter fakeroot'.split(
     ' ',
   ),
   ...'bwrap firejail proot nohup setsid numactl unbuffer systemd-run caffeinate find fd entr ltrace'.split(
@@ -289,3 +317,183 @@ export const WRAPPERS = new Set([
   ),
   ...'mosh flatpak-spawn nodemon watchexec concurrently coreutils ld.so ld-linux-x86-64.so.2'.split(' '),
 ]);
+
+type FileProgram = {
+  readonly reads: boolean;
+  readonly writes: 'all' | 'last' | 'none';
+  /** The first argument is a pattern or a script, unless an option gives it. */
+  readonly takesPattern?: true;
+  /** Without a file, the program reads the directory it runs in. */
+  readonly lists?: true;
+};
+
+const words = (text: string) => text.trim().split(/\s+/);
+
+const READER: FileProgram = { reads: true, writes: 'none' };
+
+/** How common programs use the files that they get as arguments. */
+export const FILE_PROGRAMS: ReadonlyMap<string, FileProgram> = new Map<string, FileProgram>([
+  ...words(
+    `cat tac nl head tail less more most bat batcat sort uniq wc cut paste join comm diff colordiff sdiff cmp od xxd
+    hexdump hd base64 base32 strings rev fold fmt pr column expand unexpand shuf tar zip unzip zcat zless bzcat xzcat
+    zstd unzstd zstdcat md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum file source . view curl
+    wget stat iconv openssl pv`,
+  ).map((name) => [name, READER] as const),
+  ...words('ls dir vdir tree du find').map((name) => [name, { ...READER, lists: true }] as const),
+  ...words('grep egrep fgrep zgrep sed awk gawk mawk jq yq').map(
+    (name) => [name, { ...READER, takesPattern: true }] as const,
+  ),
+  ...words('rg ag ack fd').map((name) => [name, { ...READER, takesPattern: true, lists: true }] as const),
+  ...words('cp install ln rsync scp').map((name) => [name, { reads: true, writes: 'last' }] as const),
+  ...words(
+    `mv dd split csplit patch ed ex vi vim nvim nano pico micro emacs gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma`,
+  ).map((name) => [name, { reads: true, writes: 'all' }] as const),
+  ...words('touch mkdir rmdir rm unlink shred truncate tee chmod chown chgrp setfacl mkfifo mknod').map(
+    (name) => [name, { reads: false, writes: 'all' }] as const,
+  ),
+]);
+
+export const READING_GIT = new Set(words('diff blame annotate grep'));
+
+export const SEARCHERS = new Set(words('grep egrep fgrep rg ag ack'));
+/** Programs that use whole directories, always or with an option such as `-r`. */
+export const WHOLE = new Set(words('rg ag ack tar mv ln'));
+export const RECURSIVE = new Set(words('grep egrep fgrep cp rsync scp zip rm'));
+
+/** The subcommand of git. */
+export function gitCommand(name: string, args: readonly ShellWord[]): string {
+  return name === 'git' ? (args[skipOptions(args, 0, GIT_OPTIONS_WITH_VALUE)]?.value ?? '') : '';
+}
+
+/** The files among the arguments of a program, and those that it writes. */
+export function fileArguments(
+  name: string,
+  program: FileProgram,
+  args: readonly ShellWord[],
+): Readonly<Record<'options' | 'operands' | 'files' | 'written', readonly ShellWord[]>> {
+  const options = args.filter(isOption);
+  const givesPattern = hasOption(options, /^-[a-zA-Z]*[ef]|^--(?:regexp|file|expression)/);
+  const operands = (name === 'find' ? args.slice(0, findExpression(args)) : args).filter(
+    (it) => !isOption(it),
+  );
+  const files = program.takesPattern && !givesPattern ? operands.slice(1) : operands;
+  const outputs = optionValues(args, name === 'curl' || name === 'wget' ? DOWNLOAD_OPTION : OUTPUT_OPTION);
+  return { options, operands, files, written: [...writtenFiles(name, program, args, files), ...outputs] };
+}
+
+function writtenFiles(
+  name: string,
+  { writes }: FileProgram,
+  args: readonly ShellWord[],
+  files: readonly ShellWord[],
+): readonly ShellWord[] {
+  if (name === 'tar') {
+    const archive = optionValues(args, /^(?:-[a-zA-Z]*f|--file)$/, /^(?:-f|--file=)(?=.)/);
+    const isBundle = /^[a-zA-Z]*f$/.test(args[0]?.value ?? '');
+    return hasTarMode(args, TAR_READS) ? [] : [...archive, ...(isBundle ? args.slice(1, 2) : [])];
+  }
+  if (name === 'zip') return files.slice(0, 1);
+  if (name === 'find') return optionValues(args, /^-f(?:print0?|printf|ls)$/, NEVER);
+  if (COMPRESSOR.test(name) && (!replacesFiles(name, args) || hasOption(args, /^-[a-z]*k|^--keep$/)))
+    return [];
+  if (writes === 'all' || isInPlace(name, args)) return files;
+  return writes === 'last' ? files.slice(-1) : [];
+}
+
+/** Whether a program replaces its files by others with another suffix. */
+export function replacesFiles(name: string, args: readonly ShellWord[]): boolean {
+  return COMPRESSOR.test(name) && !hasOption(args, /^-[a-z]*[clt]|^--(?:stdout|to-stdout|list|test)$/);
+}
+
+const COMPRESSOR = /^(?:gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|unlzma|zstd|unzstd)$/;
+
+/** Whether the files that a program writes have the names at the end of its URLs. */
+export function namesDownloads(name: string, args: readonly ShellWord[]): boolean {
+  if (name === 'wget') return !hasOption(args, /^-[a-zA-Z]*O|^--output-document/);
+  return name === 'curl' && hasOption(args, /^-[a-zA-Z]*O|^--remote-name/);
+}
+
+/** What a program that is not in `FILE_PROGRAMS` may write: a value of `-o`, and files of `perl -pi` and `git restore`. */
+export function writtenByOther(name: string, args: readonly ShellWord[]): readonly ShellWord[] {
+  const outputs = optionValues(args, /^(?:-o|--out(?:put|-?file)?)$/, /^--out(?:put|-?file)?=/i);
+  return isInPlace(name, args) || WRITING_GIT.has(gitCommand(name, args)) ? args : outputs;
+}
+
+/** Directories of which a program may write any file, none for the directory it runs in; undefined for most programs. */
+export function writtenTrees(name: string, args: readonly ShellWord[]): readonly ShellWord[] | undefined {
+  const command = gitCommand(name, args);
+  if (WRITING_GIT.has(command)) return args;
+  if (command === 'apply' || command === 'am') return [];
+  if (name === 'find') return hasOption(args, /^-delete$/) ? args.slice(0, findExpression(args)) : undefined;
+  if (name === 'unzip')
+    return hasOption(args, /^-[a-zA-Z]*[lptvz]/) ? undefined : optionValues(args, /^-d$/, NEVER);
+  if (name === 'tar') return hasTarMode(args, TAR_EXTRACTS) ? [] : undefined;
+  const isPatch = name === 'patch' && (args.every(isOption) || hasOption(args, /^-i|^--input/));
+  return isPatch ? [] : undefined;
+}
+
+/** `tar xf`, `tar -xf` and `tar --extract`. */
+function hasTarMode(args: readonly ShellWord[], mode: RegExp): boolean {
+  return hasOption(
+    args.filter((word, index) => index === 0 || isOption(word)),
+    mode,
+  );
+}
+
+const TAR_READS = /^-?(?!-)[^\Wf]*[tx]|^--(?:extract|get|list)/;
+const TAR_EXTRACTS = /^-?(?!-)[^\Wf]*x|^--(?:extract|get)/;
+const NEVER = /(?!)/;
+
+function isOption({ value }: ShellWord): boolean {
+  return /^-./.test(value);
+}
+
+function hasOption(args: readonly ShellWord[], option: RegExp): boolean {
+  return args.some(({ value }) => option.test(value));
+}
+
+/** The words behind options, and those that hold an option and its value. */
+function optionValues(
+  args: readonly ShellWord[],
+  option: RegExp,
+  withValue = OUTPUT_VALUE,
+): readonly ShellWord[] {
+  return args.filter(
+    (word, index) =>
+      (option.test(args[index - 1]?.value ?? '') && !isOption(word)) || withValue.test(word.value),
+  );
+}
+
+function isInPlace(name: string, args: readonly ShellWord[]): boolean {
+  if (name === 'sed' || name === 'yq') return hasOption(args, /^-[a-zA-Z]*i|^--in-?place/);
+  if (name === 'perl' || name === 'ruby') return hasOption(args, /^-[0-9a-z]*i/);
+  return name === 'gawk' || name === 'awk' ? hasOption(args, /^(?:-i)?inplace$/) : false;
+}
+
+/** Where the tests and actions of `find` begin, behind its directories. */
+function findExpression(args: readonly ShellWord[]): number {
+  const at = args.findIndex(({ value }) => /^[-(!]/.test(value));
+  return at === -1 ? args.length : at;
+}
+
+const WRITING_GIT = new Set(words('rm mv restore checkout'));
+const OUTPUT_OPTION = /^(?:-[oOtCd]|--(?:output|output-document|output-dir|target-directory|directory))$/;
+const OUTPUT_VALUE = /^(?:-[oOt]|--(?:output|output-document|output-dir|target-directory)=)(?=.)/;
+/** `-so` and `-qO` are clusters. */
+const DOWNLOAD_OPTION = /^(?:-[a-zA-Z]*[oO]|--(?:output|output-document|output-dir))$/;
+
+export const INTERPRETER = /^(?:python[\d.]*|node|deno|bun|perl|ruby|php|lua|Rscript|osascript)$/;
+
+/** Programs that do not open files that their arguments name. */
+export const IGNORED = new Set(
+  words('echo printf test [ : true false export which type kill sleep basename dirname'),
+);
+/** Wrappers that insert what they read or find into their commands. */
+export const INSERTERS = new Set(words('xargs parallel find fd'));
+/** Wrappers that run a builtin in the same shell. */
+export const RUN_BY_SHELL = new Set(words('command builtin'));
+
+/** The program of a command. */
+export function nameOf([first]: readonly ShellWord[]): string {
+  return programName(first?.value.trim() ?? '');
+}

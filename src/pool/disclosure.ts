@@ -16,7 +16,10 @@ type Disclosed = {
   readonly loaded: ReadonlySet<string>;
 };
 
-/** Minimum budget for `alwaysLoad` tools, and its limit: a server must not fill the context window with them. */
+/**
+ * Minimum allowance in tokens for `alwaysLoad` tools when tools are deferred; a larger budget for all tools raises the
+ * allowance. The limit prevents that a server fills the context window with such tools.
+ */
 const ALLOWANCE_TOKENS = 20_000;
 
 /**

@@ -2,8 +2,8 @@ import { isRecord } from '../base/json-value.ts';
 import type { JsonSchema, ListedTool } from '../protocol/mcp.ts';
 import { isPlainJson, stripHidden } from './pinning/hidden-text.ts';
 import type { Origin, PooledTool } from './pool.ts';
+import { openRoot, TOO_LARGE } from './schema/keywords.ts';
 import { modelSchema } from './schema/model-schema.ts';
-import { openRoot, TOO_LARGE } from './schema/subschemas.ts';
 
 /** Options that change how a tool is presented to a model. */
 export type ToolMarks = { readonly marks: boolean; readonly alwaysLoad: boolean };

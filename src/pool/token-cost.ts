@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../protocol/mcp.ts';
 import type { Pool, PooledTool } from './pool.ts';
 
-// Measured with a public tokeniser (o200k) over 4,583 real definitions of 141 servers: by these figures the sum is right
-// within 1 %, nine of ten servers within 14 %, nine of ten tools within 17 %.
+// Bytes per token, measured with a public tokenizer (o200k) over 4,583 real definitions of 141 servers. The estimated sum
+// is within 1 % of the measured one; nine of ten servers are within 14 %, nine of ten tools within 17 %.
 const BYTES_OF_NAME = 3.4;
 const BYTES_OF_DESCRIPTION = 4.7;
 const BYTES_OF_SCHEMA = 4.2;

@@ -13,7 +13,7 @@ test.each<[string, unknown, HookEffect]>([
     specific({ permissionDecision: 'deny', permissionDecisionReason: 'no' }),
     { decision: 'deny', reason: 'no' },
   ],
-  ['defer', specific({ permissionDecision: 'defer' }), {}],
+  ['defer', specific({ permissionDecision: 'defer' }), { decision: 'defer' }],
   ['block', { decision: 'block', reason: 'no' }, { decision: 'deny', reason: 'no' }],
   ['approve', { decision: 'approve' }, { decision: 'allow' }],
   [
@@ -67,9 +67,9 @@ test('effects merge in order', () => {
 });
 
 test('the strictest decision wins in any order', () => {
-  const rank = { allow: 0, ask: 1, deny: 2 };
+  const rank = { allow: 0, ask: 1, defer: 2, deny: 3 };
   fc.assert(
-    fc.property(fc.array(fc.constantFrom('allow', 'ask', 'deny'), { minLength: 1 }), (decisions) => {
+    fc.property(fc.array(fc.constantFrom('allow', 'ask', 'defer', 'deny'), { minLength: 1 }), (decisions) => {
       const strictest = decisions.toSorted((a, b) => rank[b] - rank[a])[0];
       expect(mergeEffects(decisions.map((decision) => ({ decision }))).decision).toBe(strictest);
     }),

@@ -95,7 +95,8 @@ describe('failures', () => {
     const { effect } = await run([callback('h', { timeoutMs: 5 })], preToolUse('Bash'), world);
     expect(effect).toEqual({
       decision: 'deny',
-      reason: 'A PreToolUse hook failed: timed out after 5 ms; raise its "timeout" if it may take longer',
+      reason:
+        'A PreToolUse hook failed: timed out after 0.005 s; raise its "timeout" (in seconds) if it may take longer',
     });
     expect(told?.aborted).toBe(true);
   });

@@ -18,7 +18,7 @@ const failing = (name: string): Asker => ({
   },
 });
 
-/** Never answers; tells whether it was told to stop. */
+/** An asker that never answers; `stopped` resolves when its signal aborts. */
 function silent(name: string): Asker & { stopped: Promise<string> } {
   const { promise, resolve } = Promise.withResolvers<string>();
   const ask: Asker['ask'] = (_, signal) =>
@@ -57,7 +57,6 @@ test.each([
   ['nothing', undefined],
   ['a text', 'yes'],
   ['no behaviour', {}],
-  ['a denial without a message', { behavior: 'deny' }],
   ['input that is none', { behavior: 'allow', updatedInput: [] }],
   ['updates that are none', { behavior: 'allow', updatedPermissions: [{ type: 'addRules' }] }],
 ])('%s is not an answer', async (_, answer) => {
@@ -74,6 +73,18 @@ test.each([
   expect(alone.failures.map(({ asker }) => asker).sort()).toEqual(['broken', 'odd']);
 });
 
+test('a denial without a message is a denial', async () => {
+  const message = 'The call was denied without a message';
+  for (const given of [undefined, null, 5]) {
+    const answer = { behavior: 'deny', message: given, interrupt: true };
+    const { result, from } = await askPeople([answering('silent', answer)], question, live());
+    expect({ result, from }).toEqual({
+      result: { behavior: 'deny', message, interrupt: true },
+      from: 'silent',
+    });
+  }
+});
+
 const rules = (...contents: string[]): PermissionUpdate => ({
   type: 'addRules',
   rules: contents.map((ruleContent) => ({ toolName: 'Read', ruleContent })),
@@ -82,16 +93,16 @@ const rules = (...contents: string[]): PermissionUpdate => ({
 });
 
 test.each([
-  ['a rule', { suggestions: [rules('//a')] }, '; the rule "Read(//a)" would allow it'],
+  ['a rule', { suggestions: [rules('//a')] }, '; the rule "Read(//a)" would allow the call'],
   [
     'two',
     { suggestions: [rules('//a', '//b')] },
-    '; the rule "Read(//a)" and the rule "Read(//b)" would allow it',
+    '; the rule "Read(//a)" and the rule "Read(//b)" would allow the call',
   ],
   [
     'a mode',
     { suggestions: [{ type: 'setMode', mode: 'acceptEdits', destination: 'session' }] },
-    '; mode acceptEdits would allow it',
+    '; mode acceptEdits would allow the call',
   ],
   ['nothing', { suggestions: [] }, ''],
   [

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
 import { evidenceOf, fuzzBash, isAllowed } from './bash-fuzz.ts';
 
-test('random commands that rules allow do nothing that rules forbid (npm run fuzz draws more)', async () => {
-  const seed = Math.floor(Math.random() * 2 ** 32);
-  const { executed, breaches } = await fuzzBash({ count: 2000, seed });
-  expect(breaches, `npm run fuzz -- --seed ${seed}`).toEqual([]);
-  expect(executed).toBeGreaterThan(100);
-}, 300_000);
+test.each([1, 2])(
+  'random commands that rules allow do nothing that rules forbid: seed %i (npm run fuzz draws other seeds)',
+  async (seed) => {
+    const { executed, breaches } = await fuzzBash({ count: 500, seed });
+    expect(breaches, `npm run fuzz -- --seed ${seed}`).toEqual([]);
+    expect(executed).toBeGreaterThan(100);
+  },
+  300_000,
+);
 
 test.each([
   ['allow', 'git log; touch PWNED'],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { decide, type Situation } from '../../src/permissions/decide.ts';
 import { parseRule, type Rule } from '../../src/permissions/rule.ts';
 
-/** A command that the rules let through although running it did what they forbid. */
+/** A command that the rules allow and that ran a program which they forbid. */
 export type Breach = {
   readonly rules: 'allow' | 'deny';
   readonly command: string;
@@ -14,7 +14,7 @@ export type Breach = {
 
 export type FuzzReport = {
   readonly commands: number;
-  /** Commands that the rules let through, each of which was run. */
+  /** Number of commands that the rules allow, each of which was run. */
   readonly executed: number;
   readonly breaches: readonly Breach[];
 };
@@ -42,11 +42,12 @@ export async function fuzzBash({
     while (drawn < count) {
       drawn += 1;
       const command = randomCommand(random);
+      const x = VALUES[Math.floor(random() * VALUES.length)] as string;
       for (const rules of ['allow', 'deny'] as const) {
         if (!isAllowed(rules, command)) continue;
         executed += 1;
-        const evidence = await sandbox.run(rules, command);
-        if (evidence !== undefined) breaches.push({ rules, command, evidence });
+        const evidence = await sandbox.run(rules, command, x);
+        if (evidence !== undefined) breaches.push({ rules, command, evidence: `${evidence} with x="${x}"` });
       }
       onProgress?.(drawn);
     }
@@ -59,7 +60,7 @@ export async function fuzzBash({
   return { commands: drawn, executed, breaches };
 }
 
-/** Runs one command without asking any rule: shows that the sandbox notices what it is there for. */
+/** Runs one command without checking rules, to show that the sandbox detects forbidden programs. */
 export async function evidenceOf(rules: Breach['rules'], command: string): Promise<string | undefined> {
   const sandbox = new Sandbox();
   try {
@@ -104,7 +105,7 @@ export function isAllowed(rules: Breach['rules'], command: string): boolean {
   return decide(situation).kind === 'allow';
 }
 
-/** By path: the child's own `PATH` holds stand-ins. */
+/** The path of bash: `PATH` of the child contains only stand-ins. */
 const BASH = execFileSync('sh', ['-c', 'command -v bash'], { encoding: 'utf8' }).trim();
 
 /** A directory in which only harmless stand-ins for programs are found; each forbidden one leaves a trace. */
@@ -132,13 +133,14 @@ class Sandbox {
     }
   }
 
-  async run(rules: Breach['rules'], command: string): Promise<string | undefined> {
+  /** `x` is the value of the variable of that name. */
+  async run(rules: Breach['rules'], command: string, x = 'rm'): Promise<string | undefined> {
     mkdirSync(this.#work);
     writeFileSync(join(this.#work, 'f'), '');
     if (rules === 'allow') script(join(this.#work, 'ls'), `echo "$0" >> '${this.#trace}'`);
     const child = spawn(BASH, ['-c', command], {
       cwd: this.#work,
-      env: { PATH: this.#programs(rules), HOME: this.#work, FUNCNEST: '20', x: 'rm' },
+      env: { PATH: this.#programs(rules), HOME: this.#work, FUNCNEST: '20', x },
       stdio: ['ignore', 'ignore', 'ignore'],
       detached: true,
     });
@@ -200,6 +202,8 @@ function randomCommand(random: () => number): string {
   return parts.join('');
 }
 
+/** What the variable `x` may hold. */
+const VALUES = ['rm', 'rm f', 'sudo rm', '-c', '-s'];
 const COMMANDS = [
   'git log ',
   'ls ',
@@ -246,6 +250,26 @@ const ATTACKS = [
     'timeout 1 rm f',
     'r\\m f',
     '"rm" f',
+  ],
+  ...[
+    'echo rm f | ',
+    '| bash ',
+    '| bash -es ',
+    '| . /dev/stdin',
+    'bash /dev/stdin ',
+    '> >(bash) ',
+    'exec < <(echo rm f)\n',
+    'exec 3<<< "rm f"\n',
+    'bash <&3 ',
+    'g() { bash; }\n',
+    '| g ',
+    'coproc bash\n',
+    'set -- -c "rm f"\n',
+    'bash $@ ',
+    'bash "$@" ',
+    "eval 'ls; ' ",
+    "eval 'sudo r'm f",
+    "xargs -I% sh -c '% f' <<< rm",
   ],
 ];
 const QUOTES = [

@@ -40,7 +40,7 @@ function allow(content: string) {
   return rule(`Bash(${content})`, 'allow');
 }
 
-/** One row a line: the decision, padded to six characters, and the command with `⏎` for a newline. */
+/** One row per line: the decision, padded to six characters, and the command with `⏎` for a newline. */
 const ROWS = readFileSync(new URL('everyday-commands.txt', import.meta.url), 'utf8')
   .trimEnd()
   .split('\n')

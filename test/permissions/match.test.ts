@@ -42,7 +42,7 @@ describe('match', () => {
       ['mcp__a__b__read', meant, ['a', 'a__b'], false],
       ['mcp__a__b__read', aliased, ['a', 'a__b'], false],
       ['mcp__a__b__read_1f', aliased, ['a', 'a__b'], true],
-      // Whoever sees the alias in the settings lists a tool of that name.
+      // A server may list a tool with the name of another server's alias, which it can see in settings.
       ['mcp__a__b__read_1f', mcpCall('a', 'b__read_1f'), ['a', 'a__b'], false],
       ['mcp__a', taking, ['a', 'a__b'], true],
       ['mcp__a__*', taking, ['a', 'a__b'], true],
@@ -132,8 +132,10 @@ describe('match', () => {
   });
 
   test('words are compared as a whole', () => {
-    expect(matches('Task(review)', 'allow', { name: 'Task', input: { subagent_type: 'review' } })).toBe(true);
-    expect(matches('Task(review)', 'allow', { name: 'Task', input: { subagent_type: 'reviewer' } })).toBe(
+    expect(matches('Agent(review)', 'allow', { name: 'Agent', input: { subagent_type: 'review' } })).toBe(
+      true,
+    );
+    expect(matches('Agent(review)', 'allow', { name: 'Agent', input: { subagent_type: 'reviewer' } })).toBe(
       false,
     );
   });
@@ -142,6 +144,29 @@ describe('match', () => {
     const odd = { name: 'Bash', input: { command: 5 } };
     expect(matches('Bash(ls:*)', 'allow', odd)).toBe(false);
     expect(matches('Bash(ls:*)', 'deny', odd)).toBe(true);
+  });
+});
+
+describe('monitors', () => {
+  const monitor = (command: string) => ({ name: 'Monitor', input: { command } });
+
+  test.each<[string, 'allow' | 'deny' | 'ask', string, boolean]>([
+    ['Bash', 'deny', 'tail -f x', true],
+    ['Bash', 'allow', 'tail -f x', true],
+    ['Bash(tail:*)', 'allow', 'tail -f x', true],
+    ['Monitor(tail:*)', 'allow', 'tail -f x', true],
+    ['Bash(rm:*)', 'deny', 'tail -f x | rm y', true],
+    ['Bash(rm:*)', 'deny', 'tail -f x', false],
+    ['Read(./.env)', 'deny', 'tail -f .env', true],
+  ])('%s %s applies to the command of a monitor: %s', (text, effect, command, isMatched) => {
+    expect(matchesCall(rule(text, effect), monitor(command), WORKSPACE)).toBe(isMatched);
+  });
+
+  test('rules for monitors do not apply to other commands, and suggested rules are for Bash', () => {
+    expect(matchesCall(rule('Monitor(tail:*)', 'allow'), bash('tail -f x'), WORKSPACE)).toBe(false);
+    expect(narrowRules('Monitor', [{ command: 'tail -f x' }], WORKSPACE)).toEqual([
+      { toolName: 'Bash', ruleContent: 'tail -f x' },
+    ]);
   });
 });
 

@@ -29,7 +29,7 @@ describe('path', () => {
     expect(matchesPath(pattern, path, WORKSPACE)).toBe(false);
   });
 
-  /** What is below a match matches too; `**` at the end is at least one name. */
+  /** Paths below a match match, too; `**` at the end is at least one name. */
   function isBelowMatch(pattern: readonly string[], path: readonly string[]): boolean {
     const [head, ...rest] = pattern;
     if (head === undefined) return true;
@@ -93,7 +93,7 @@ describe('protected path', () => {
       ],
       ...['.gitea/workflows/a.yml', '.travis.yml', 'azure-pipelines.yml', 'Jenkinsfile'],
       ...['lefthook.toml', 'lefthook.json', '.kiro/settings/mcp.json', 'opencode.json', '.aider.conf.yml'],
-      // What file systems take for the same name.
+      // Names that some file systems treat as the same.
       ...['.NPMRC', '.GitHub/Workflows/ci.yml', '.n\u200bpmrc', '.ｅnvrc'],
     ];
     expect(decisions(paths)).toEqual(Object.fromEntries(paths.map((path) => [path, 'ask'])));

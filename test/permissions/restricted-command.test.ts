@@ -94,6 +94,19 @@ test.each([
   ['rm x', `bash -c 'bash -c "rm x" name' name`],
   ['rm "x y"', 'sudo -u root rm "x y"'],
   ['ls && pwd', 'sudo ls && pwd'],
+  ['ls && rm x', 'sudo -u root ls && rm x '],
+  ['ls && rm x', "bash -c 'ls && rm x '"],
+  ['ls && rm x', "bash -O extglob -c 'ls && rm x' more"],
+  ['ls && rm x', "bash -c 'A=1 sudo -u root ls && rm x\n' more"],
+  ['ls && rm x', 'sudo -u root\nls && rm x'],
+  ['ls && rm x', 'sudo -u root \\\n  ls && rm x'],
+  ['ls && rm x', 'bash <<EOF\nls && rm x\nEOF'],
+  ['ls && rm x', "npx -c 'ls && rm x' more"],
+  ['rm x', "eval 'ls; rm' x"],
+  ['rm x', "eval 'sudo rm' x"],
+  ['rm x', "ssh -p 22 host 'ls; rm' x"],
+  ['rm x', "watch 'ls; rm' x"],
+  ['rm x', `eval 'echo "' '"; rm' x`],
 ])('deny %s of %j', (content, command) => {
   expect(isDenied(content, command)).toBe(true);
 });
@@ -103,6 +116,10 @@ test.each([
   'git rm x',
   'git commit -m "rm x"',
   'timeout 5 npm test && git rm x',
+  'timeout 5 npm test\ngit rm x | cat',
+  'A="1\nrm x" ls | cat',
+  'EDITOR=/usr/bin/rm ls; pwd',
+  "bash <<< 'EDITOR=/usr/bin/rm ls; pwd'",
   'rmdir x',
   'ls rm',
 ])('rm * does not match %j', (command) => {
@@ -129,10 +146,35 @@ describe('a wrapper in front', () => {
     ],
     ...[';', '&&', '|', '>log', '$(', ')', '`', '"', "'", '{', '}', '\n', '$a', '\\\n', '*', '$IFS'],
   );
-  const commands = fc
-    .array(fc.tuple(piece, fc.constantFrom(' ', '', '  ')), { minLength: 1, maxLength: 8 })
-    .map((pieces) => pieces.map((it) => it.join('')).join(''));
-  const contents = fc.constantFrom('rm *', 'rm:*', 'rm x', 'rm', 'ls && rm x', 'sudo *');
+  const pieces = (minLength: number, maxLength: number) =>
+    fc
+      .array(fc.tuple(piece, fc.constantFrom(' ', '', '  ')), { minLength, maxLength })
+      .map((them) => them.map((it) => it.join('')).join(''));
+  /** The contents of rules, each with a command that it denies. */
+  const denied = {
+    'rm *': 'rm -f x',
+    'rm:*': 'rm -f',
+    'rm x': 'rm x',
+    rm: 'rm',
+    'ls && rm x': 'ls && rm x',
+    'sudo *': 'sudo x',
+  };
+  const contents = fc.constantFrom(...(Object.keys(denied) as (keyof typeof denied)[]));
+  const anyCommand = fc.tuple(contents, pieces(1, 8));
+  /** Random commands that contain a denied one, since few other random commands are denied. */
+  const aroundDenied = fc
+    .tuple(
+      contents,
+      pieces(0, 3),
+      fc.constantFrom('', '', ';', '&&', '|', '\n'),
+      fc.constantFrom(' ', ''),
+      pieces(0, 4),
+    )
+    .map(
+      ([content, front, separator, space, rest]) =>
+        [content, `${front}${separator}${denied[content]}${space}${rest}`] as const,
+    );
+  const restricted = fc.oneof({ weight: 1, arbitrary: anyCommand }, { weight: 9, arbitrary: aroundDenied });
   const wrappers = fc.constantFrom(
     ...['sudo -u root', 'doas -u root', 'env -u A', 'env A=1', 'timeout -s KILL 5', 'exec -a n', 'nice -n 5'],
     ...['xargs -I @', 'find . -exec', 'flock l', 'ionice -c 3', 'chroot /', '/usr/bin/sudo', '"env"', 'A=1'],
@@ -140,15 +182,10 @@ describe('a wrapper in front', () => {
 
   test('never turns a denied command into one that is not', () => {
     fc.assert(
-      fc.property(
-        fc.array(wrappers, { minLength: 1, maxLength: 3 }),
-        commands,
-        contents,
-        (front, it, content) => {
-          fc.pre(isDenied(content, it) && shellCommands(it).error === undefined);
-          expect(match(content, `${front.join(' ')} ${it}`)).not.toBe('no');
-        },
-      ),
+      fc.property(fc.array(wrappers, { minLength: 1, maxLength: 3 }), restricted, (front, [content, it]) => {
+        fc.pre(isDenied(content, it) && shellCommands(it).error === undefined);
+        expect(match(content, `${front.join(' ')} ${it}`)).not.toBe('no');
+      }),
       { numRuns: 1000 },
     );
   });
@@ -164,7 +201,7 @@ describe('a wrapper in front', () => {
     );
     const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
     fc.assert(
-      fc.property(takers, commands, contents, (taker, it, content) => {
+      fc.property(takers, restricted, (taker, [content, it]) => {
         fc.pre(isDenied(content, it) && shellCommands(it).error === undefined);
         expect(match(content, `${taker} ${quoted(it)} more`)).not.toBe('no');
       }),
@@ -227,6 +264,12 @@ test.each([
   "$IFS sh -c 'rm f'",
   '$'.concat("{IFS}sh -c 'rm f'"),
   '$IFS $IFS sudo rm f',
+  '$IFS"rm" f',
+  'r$'.concat('{IFS:0:0}m f'),
+  '$'.concat('{IFS}rm f'),
+  'sudo$IFS-u$IFS"root"$IFS"rm" f',
+  'bash$IFS-c "rm f"',
+  "ls\n'sudo'$IFS'rm'$IFS'f'",
   "bash <<< ] <<< 'rm f'",
   "{ bash; } <<< 'rm f'",
   '(cd x; bash) <<EOF\nrm f\nEOF',
@@ -235,6 +278,11 @@ test.each([
   "tcsh -c 'rm f'",
   "bash-static -c 'rm f'",
   'compgen -C "rm f"',
+  'hash -p /bin/rm ls; ls f',
+  'jobs -x rm f',
+  "PS4='$(rm f)' bash -x -c ls",
+  "export PS4='`rm f`'; set -x; ls",
+  "x='a[$(rm f)]'; echo $((x))",
 ])('deny rm * of %j (issue: plain commands that passed)', (command) => {
   expect(match('rm *', command)).toBe('yes');
 });
@@ -263,6 +311,11 @@ test.each([
   ['rm *', 'x=rm; sudo $x f', 'what a wrapper runs is a variable'],
   ['rm *', '/bin/r? f', 'a glob names the program'],
   ['rm *', '{r,}m f', 'braces make the name'],
+  ['rm *', "/bin/ba?h -c 'rm f'", 'a glob names a shell'],
+  ['rm f', "$SHELL -c 'rm f'", 'a variable names a shell'],
+  ['rm *', "b{a,}sh <<< 'sudo rm f'", 'braces make the name of a shell'],
+  ['rm *', 'echo rm f | /bin/ba?h', 'a glob names a shell, with a script from a pipe'],
+  ['rm *', 's?do rm f', 'the program may run its arguments'],
   ['rm *', 'eval "$x"', 'a computed script'],
   ['rm *', 'bash -c "$x"', 'a computed script'],
   ['rm *', 'echo cm0gZgo= | base64 -d | sh', 'a script from a pipe'],
@@ -273,8 +326,36 @@ test.each([
   ['rm *', 'source <(echo rm f)', 'a script from another command'],
   ['rm *', '$IFS $x f', 'the command is a variable'],
   ['rm *', '$IFS$x f', 'the command is a variable'],
+  ['rm *', '$x[', 'the command is a variable, and may contain a blank'],
+  ['rm *', '$'.concat('{x}a#b'), 'the command is a variable, and may contain a blank'],
+  ['rm *', 'IFS=; r$'.concat('{IFS}m f'), 'the shell splits no words'],
   ['rm *', 'cat <(ls)#b $(rm f)', 'the parser and the shell disagree'],
   ['rm *', 'bash < <(echo rm f)', 'a script from another command'],
+  ['rm *', 'npm run x |bash < <(echo rm f) $x f\n', 'the script file is a variable'],
+  ['rm *', 'bash $x f', 'the script file is a variable'],
+  ['rm *', `set -- -c 'rm f'; bash "$@"`, 'the options of a shell are variables'],
+  ['rm *', 'bash -o $x f', 'the options of a shell are variables'],
+  ['deploy.sh prod', 'bash deploy.sh $x', 'the argument of a script file is a variable'],
+  ['rm *', 'x=-s; echo rm f | bash $x f', 'a script from a pipe: the argument may be an option'],
+  ['rm *', 'echo rm f | bash -$x f', 'a script from a pipe: the argument may be an option'],
+  ['rm *', 'echo rm f | bash -es f', 'a script from a pipe'],
+  ['rm *', 'echo rm f | bash -o pipefail', 'a script from a pipe'],
+  ['rm *', 'echo rm f | bash /dev/stdin', 'a script from a pipe'],
+  ['rm *', 'echo rm f | source /dev/stdin', 'a script from a pipe'],
+  ['rm *', 'echo rm f | . "$x"', 'a script from a pipe'],
+  ['rm *', 'bash /dev/fd/3 3< <(echo rm f)', 'a script from another descriptor'],
+  ['rm *', "echo rm f | bash -c 'ls; bash'", 'a script from a pipe, in a script'],
+  ['rm *', 'echo rm f | bash -c bash', 'a script from a pipe, in a script'],
+  ['rm *', 'read -r x < y; echo "${x@P}"', 'a value is evaluated as a prompt'],
+  ['rm *', "echo rm f | eval 'ls; bash'", 'a script from a pipe, in a script'],
+  ['rm *', 'f() { bash; }; echo rm f | f', 'a script from a pipe, in a function'],
+  ['rm *', 'echo rm f > >(bash)', 'a script from a process substitution'],
+  ['rm *', 'coproc bash; echo rm f >&$fd', 'a coprocess reads its script'],
+  ['rm *', 'coproc echo rm f; bash <&$fd', 'a script from a coprocess'],
+  ['rm *', "bash <<'EOF'\nexec < <(echo rm f)\nEOF", 'a script replaces the input it is read from'],
+  ['rm *', 'bash -es <<EOF\neval "exec <&3"\nEOF', 'a script replaces the input it is read from'],
+  ['rm *', 'exec < <(echo rm f); bash', 'a script from the input of the shell'],
+  ['rm *', 'command exec 3<<< "rm f"; bash <&3', 'a script from another descriptor'],
   ['rm *', "echo 'rm f' | xargs -I{} bash -c '{}'", 'xargs runs what it reads'],
   ['rm *', 'echo rm f | xargs env', 'xargs runs what it reads'],
   ['rm *', 'echo rm f | xargs env ]=', 'xargs runs what it reads'],
@@ -292,6 +373,9 @@ test.each([
   ['git push *', 'parallel git ::: push', 'the subcommand is an argument of parallel'],
   ['rm -rf *', 'echo -rf x | xargs rm', 'the options are read by xargs'],
   ['rm *', 'echo rm | xargs -I{} {} f', 'the program is read by xargs'],
+  ['rm x', "parallel 'ls; rm' ::: x", 'the argument is read by parallel'],
+  ['rm x', "echo x | xargs -I % sh -c 'ls; rm %'", 'the argument is read by xargs'],
+  ['rm x', "find . -exec sh -c 'rm {}' \\;", 'the argument is what find finds'],
   ['rm *', 'echo rm | xargs -I % sudo /bin/% f', 'the program is read by xargs'],
   ['rm *', 'find /bin -name r? -exec {} f \\;', 'the program is what find finds'],
   ['kubectl delete *', 'kubectl -n prod $x pod', 'the subcommand is a variable'],
@@ -348,6 +432,17 @@ test.each([
   ['rm *', 'find . -name "$pattern" -exec grep x {} +'],
   ['rm *', 'env NODE_ENV=$E npm test'],
   ['rm *', 'bash script.sh $x'],
+  ['rm *', "bash <<'EOF'\nexec 2>&1\nls\nEOF"],
+  ['git push *', 's?do git log'],
+  ['rm *', 'cat x | "$HOME/bin/x"'],
+  ['rm *', 'cat x | bash -c "cat"'],
+  ['rm *', "x='$(date)'; echo $x"],
+  ['rm *', 'bash "$DIR/script.sh" $x'],
+  ['rm *', 'cat x | bash "$DIR/script.sh" -s'],
+  ['rm *', 'for f in *.sh; do bash -n "$f"; done'],
+  ['rm *', 'f() { ssh host uptime; }; f'],
+  ['rm *', 'exec 3< <(ls); bash script.sh <&3'],
+  ['rm *', 'source "$VENV/bin/activate"'],
   ['rm *', 'cat list | xargs ls'],
   ['rm *', 'cat x | grep sh'],
   ['rm *', 'cat list | xargs -n 1 grep foo'],
@@ -378,6 +473,7 @@ test.each([
   ['rm *', `sh -c 'grep "$1" f' _ 'a(b'`],
   ['rm *', 'bash deploy.sh -c "$ENV"'],
   ['rm *', "ls | xargs -I{} sh -c 'cd {} && npm test'"],
+  ['rm *', "find . -name '*.sh' -exec bash -n {} \\;"],
   ['rm *', `ls | xargs -n1 -P4 bash -c 'echo "$0"'`],
   ['rm *', 'ls | xargs -n1 sh build.sh'],
   ['rm *', "find . -name '*.sh' | xargs bash -n"],
@@ -396,6 +492,9 @@ test.each([
   ['rm *', 'bash -c "cd $DIR && npm test"'],
   ['rm *', 'npm start & PID=$!; trap "kill $PID" EXIT'],
   ['rm *', '"$HOME/.cargo/bin/cargo" test'],
+  ['rm *', '"${CROSS}gcc" -c a.c'],
+  ['rm *', 'OLD=$IFS; IFS=,; ls $x; IFS=$OLD'],
+  ['rm *', 'while IFS= read -r x; do echo "$x"; done'],
   ['rm *', '$HOME/bin/x'],
   ['rm *', '$(npm bin)/tsc --noEmit'],
   ['rm *', './scripts/$name.sh x'],

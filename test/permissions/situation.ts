@@ -5,7 +5,7 @@ import { mcpToolName } from '../../src/protocol/tool-name.ts';
 
 export const WORKSPACE = { cwd: '/w', home: '/home/me', directories: ['/extra'] };
 
-/** The rule a test knows to be well-formed. */
+/** Parses a rule; throws if the rule is invalid. */
 export function rule(text: string, effect: Rule['effect'], source: RuleSource = 'session'): Rule {
   const parsed = parseRule(text, effect, source);
   if (!parsed.ok) throw new Error(parsed.diagnostic.message);
@@ -20,7 +20,7 @@ export function mcpCall(server: string, tool: string, name = mcpToolName(server,
 export const bash = (command: string): ToolCall => ({ name: 'Bash', input: { command } });
 export const file = (name: string, path: string): ToolCall => ({ name, input: { file_path: path } });
 
-/** A situation in which nothing speaks for or against the call. */
+/** A situation without rules and annotations, in mode `default`. */
 export function situation(call: ToolCall, changes: Partial<Situation> = {}): Situation {
   return {
     call,

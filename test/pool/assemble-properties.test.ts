@@ -5,7 +5,7 @@ import { mcpToolName, normalizeName } from '../../src/protocol/tool-name.ts';
 import { names, pool } from './pool-of.ts';
 
 describe('properties', () => {
-  // Few letters, so that names meet often.
+  // Few letters, so that names often collide.
   const part = fc.stringMatching(/^[ab_.]{1,6}$/);
   const servers = fc.array(fc.tuple(part, fc.uniqueArray(part, { maxLength: 5 })), { maxLength: 5 });
   const builtIns = fc.uniqueArray(fc.oneof(part, fc.constant('mcp__a__b')), { maxLength: 4 });

@@ -25,7 +25,7 @@ describe('order', () => {
   });
 
   test('R160 the tools of all servers are sorted together, aliases too', () => {
-    // Few signs, so that one key is often the beginning of another and names are often taken.
+    // Few characters, so that one key is often the beginning of another, and names are often taken.
     const name = fc.stringMatching(/^[aA_.-]{1,4}$/);
     const own = fc.uniqueArray(fc.oneof(name, fc.constant('a'.repeat(20)), fc.constant('A'.repeat(20))));
     const lists = fc.dictionary(name, fc.uniqueArray(name, { maxLength: 4 }), { maxKeys: 5 });

@@ -8,7 +8,7 @@ import { listed, names } from './pool-of.ts';
 const BASE = { builtIns: [listed('Bash')], maxNameLength: 64 };
 const servers = (all: Record<string, ListedTool[]>) => new Map(Object.entries(all));
 
-/** All of a pool, also what JSON does not show. */
+/** A pool with its maps as lists, since JSON omits the content of maps. */
 const whole = (it: Pool) => ({
   ...it,
   byName: [...it.byName],

@@ -27,7 +27,7 @@ const name = fc.oneof(
   fc.constantFrom('x', 'y').map((sign) => sign.repeat(10_000)),
 );
 
-/** Each tool that went in, as its origin and how often it was listed. */
+/** The origin of each tool of the input, and how often it is listed. */
 function wanted({ builtIns, servers }: PoolInput): Map<string, number> {
   const counts = new Map<string, number>();
   const count = (origin: object) => {
@@ -41,7 +41,7 @@ function wanted({ builtIns, servers }: PoolInput): Map<string, number> {
   return counts;
 }
 
-/** Whatever the names are: all that went in is offered once, under a good name that leads to it and nothing else. */
+/** Checks that every tool of the input is offered once, under a valid and unique name that leads to it. */
 function expectSound(input: PoolInput, it: Pool): void {
   const counts = wanted(input);
   expect(it.tools.map(({ origin }) => JSON.stringify(origin)).sort()).toEqual([...counts.keys()].sort());

@@ -16,7 +16,7 @@ export function catalogue(): Map<string, ListedTool[]> {
   );
 }
 
-/** What is odd in the catalogue, as its index counts it. */
+/** The anomalies that the index of the catalogue lists. */
 export function anomalies(): {
   namesOver64Prefixed: { shortId: { count: number } };
   collisionsWhenCutTo64: { items: { from: string[] }[] };

@@ -13,7 +13,7 @@ const input = (servers: ReadonlyMap<string, readonly ListedTool[]>) => ({
   maxNameLength: 64,
 });
 
-/** What a model is sent. */
+/** The tool definitions as they are sent to a model, and the position of the cache breakpoint. */
 const bytes = ({ tools, cacheAfter }: Pool) =>
   JSON.stringify([
     tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
@@ -42,7 +42,7 @@ test('R160 C15 one thousand orders of connecting give the same bytes, at once an
         const assembler = new Assembler();
         const there = new Map<string, readonly ListedTool[]>();
         for (const [server, tools] of order) assembler.assemble(input(there.set(server, tools)));
-        // Some are lost and come back last.
+        // Some servers disconnect and reconnect last.
         for (const [server, tools] of lost.map((at) => order[at] as (typeof all)[number])) {
           there.delete(server);
           assembler.assemble(input(there));

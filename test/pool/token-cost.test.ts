@@ -40,6 +40,6 @@ test('a tool costs what its definition costs in a request', () => {
 
 test('the catalogue costs what a tokeniser counted, within a few percent', () => {
   const it = assemble({ builtIns: [], servers: catalogue(), maxNameLength: 128 });
-  // Of the definitions as they are listed; in the form of the API they may be a little longer or shorter.
+  // The count is of the definitions as listed; in the form for models, they may be slightly longer or shorter.
   expect(poolTokenCost(it).total / 1_780_168).toBeCloseTo(1, 1);
 });

@@ -1,8 +1,8 @@
 import { isEqualJson, isRecord } from '../../base/json-value.ts';
 import { sliceText, truncate } from '../../base/text/display-text.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
-import { type Definition, definitionOf } from './definition.ts';
-import { canonicalValue } from './equivalence.ts';
+import { canonicalValue, type Definition, definitionOf } from './definition.ts';
+
 import { showHidden } from './hidden-text.ts';
 
 /** A changed part of a tool's definition. */
@@ -85,7 +85,7 @@ function compareMembers(old: Definition, now: Definition, report: Report): void 
     report('description', 'high', () => `description: ${textChange(old.description, now.description)}`);
   }
   if (old.title !== now.title) change('title', 'low', 'title', old.title, now.title);
-  // A hint that disappears was relied on, and one that appears may suppress a question.
+  // A removed hint may have been relied on, and an added one may suppress an approval request.
   forEachChange(old.annotations, now.annotations, (name, before, after) =>
     change(memberPath('annotations', name), name.endsWith('Hint') ? 'high' : 'low', name, before, after),
   );
@@ -169,7 +169,7 @@ function compareRequired(
 ): void {
   const [before, after] = [namesIn(old.required), namesIn(now.required)];
   for (const name of new Set([...before, ...after])) {
-    // A parameter that was added or removed is reported as that.
+    // A parameter that was added or removed is reported as such elsewhere.
     const isInBoth = hasProperty(old, name) === hasProperty(now, name);
     if (before.has(name) === after.has(name) || !isInBoth) continue;
     const inner = memberPath(path, name);

@@ -45,7 +45,7 @@ type OnHidden = (kind: HiddenKind, at: number, end: number) => 'on' | 'enough';
  */
 export function eachHidden(text: string, onHidden: OnHidden): void {
   if (isPlain(text)) return;
-  /** The end of the last hidden character, which justifies no other. */
+  /** The end of the last hidden character: the check whether a character is needed considers only text after it. */
   let floor = 0;
   for (const { 0: found, index: at } of text.matchAll(CANDIDATES)) {
     const kind = kindOf(text, at, found, floor);

@@ -81,16 +81,13 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
     const text = readText(path);
     if (text === undefined) return { pins: NO_PINS, isWritable: true };
     if (typeof text !== 'string') {
-      report(
-        server,
-        `the tools of "${server}" are treated as new, because ${path} cannot be read: ${text.fault}`,
-      );
+      report(server, uncompared(server, `${path} cannot be read: ${text.fault}`));
       return { pins: NO_PINS, isWritable: false };
     }
     const file = parsePinFile(text);
     if (file.kind === 'pins' && file.server === server) return { pins: file.pins, isWritable: true };
     const fault = file.kind === 'pins' ? `the file belongs to server "${file.server}"` : file.fault;
-    report(server, `the tools of "${server}" are treated as new, because ${path} cannot be used: ${fault}`);
+    report(server, uncompared(server, `${path} cannot be used: ${fault}`));
     if (file.kind === 'newer' || mode === 'read') return { pins: NO_PINS, isWritable: false };
     keepBroken(path);
     return { pins: NO_PINS, isWritable: true };
@@ -232,4 +229,8 @@ function definitions(value: unknown): ReadonlyMap<string, Definition> | undefine
   if (!Array.isArray(value)) return undefined;
   const read = value.map(parseDefinition);
   return read.every((it) => it !== undefined) ? new Map(read.map((it) => [it.name, it])) : undefined;
+}
+
+function uncompared(server: string, reason: string): string {
+  return `the tools that server "${server}" lists now are accepted without comparing them with earlier ones (review them with \`toolplane tools -s ${server}\`): ${reason}`;
 }

@@ -43,7 +43,7 @@ export class PinWatch {
     if (!at || state.kind !== 'connected' || this.#checked.has(state.tools)) return;
     this.#checked.add(state.tools);
     const { changes, isElsewhere } = this.#pins.observe(at, state.tools);
-    // Without shared pins, the program itself configured both servers.
+    // Without shared pins there is no remark: the program itself configured both servers.
     if (isElsewhere && this.#pins.isLasting) {
       this.#listener.remark(
         key,
@@ -57,7 +57,11 @@ export class PinWatch {
       if (this.#isUnreported(change)) this.#listener.changed(change);
     }
     const more = changed.length - MAX_REPORTED;
-    if (more > 0) this.#listener.remark(key, `${more} more of its tools changed since they were accepted`);
+    if (more > 0)
+      this.#listener.remark(
+        key,
+        `${more} more of its tools ${more === 1 ? 'requires' : 'require'} approval; to list them: toolplane tools --changed`,
+      );
   }
 
   /** The change of a server's tool that requires acceptance, by the server's current list. */
@@ -76,8 +80,8 @@ export class PinWatch {
   /** How to accept a change outside a prompt; without lasting pins only `canUseTool` can allow it. */
   remedyOf(change: ToolChange): string {
     if (!isComparable(change))
-      return "it cannot be accepted; ask the server's author for a smaller definition";
-    if (!this.#pins.isLasting) return 'to allow it, return allow from canUseTool';
+      return "the definition cannot be accepted; ask the server's author for a smaller one";
+    if (!this.#pins.isLasting) return 'to allow the call, return allow from canUseTool';
     return `to accept it: ${acceptCommand(change)}`;
   }
 
@@ -100,7 +104,7 @@ export class PinWatch {
     return place === undefined ? undefined : { server, place, isTrusted: isTrustedEntry(entry) };
   }
 
-  /** True the first time it is asked about a change. */
+  /** Whether a change has not been reported yet; from now on it counts as reported. */
   #isUnreported({ server, tool, fingerprints }: ToolChange): boolean {
     const id = JSON.stringify([server, tool, fingerprints.after]);
     const isUnreported = !this.#reported.has(id);

@@ -1,8 +1,8 @@
 import { isEqualJson } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { normalizeName } from '../../protocol/tool-name.ts';
-import { type Definition, definitionOf } from './definition.ts';
-import { isEquivalent } from './equivalence.ts';
+import { type Definition, definitionOf, isEquivalent } from './definition.ts';
+
 import {
   type FilePinOptions,
   filePinStore,

@@ -1,9 +1,9 @@
 import { isEqualJson } from '../../base/json-value.ts';
 import { shellArguments } from '../../base/text/display-text.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
-import { boundedJson, type Definition, definitionOf } from './definition.ts';
+import { boundedJson, canonicalValue, type Definition, definitionOf, hashOf } from './definition.ts';
 import { canonicalDifferences, type Difference, excerpt, formatDifferences } from './differences.ts';
-import { canonicalValue, hashOf } from './equivalence.ts';
+
 import { isPlainJson } from './hidden-text.ts';
 import { formatFindings, type ToolFinding, toolFindings } from './tool-findings.ts';
 
@@ -59,9 +59,9 @@ export function findToolChange(
   const hidden = formatFindings(findings);
   const added = isNew && unknown === 'new' && hidden === undefined ? describeNew(now, gone) : undefined;
   const reasons = [
-    ...(changes.length > 0 ? [`it changed since it was accepted: ${formatDifferences(changes)}`] : []),
+    ...(changes.length > 0 ? [`the tool changed since it was accepted: ${formatDifferences(changes)}`] : []),
     ...(added ? [added.text] : !before && hidden === undefined ? [UNSEEN] : []),
-    ...(hidden !== undefined ? [`it contains deceptive characters: ${hidden}`] : []),
+    ...(hidden !== undefined ? [`the tool contains deceptive characters: ${hidden}`] : []),
   ];
   return {
     server,
@@ -101,8 +101,8 @@ function describeNew(
   return { text: differences.length > 0 ? `${head}: ${formatDifferences(differences)}` : head, differences };
 }
 
-const NEW = 'it was added after the tools of its server were accepted';
-const UNSEEN = 'it is new, and its server has too many tools to accept new ones automatically';
+const NEW = 'the tool was added after the other tools of its server were accepted';
+const UNSEEN = 'the tool is new, and its server has too many tools to accept new ones automatically';
 
 /** The change of a definition that is too large to be compared; it cannot be accepted. */
 function incomparableChange(

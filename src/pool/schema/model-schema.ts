@@ -1,7 +1,6 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { JsonSchema } from '../../protocol/mcp.ts';
 import { shortHash } from '../unique-names.ts';
-import { isPlainRoot, plainRoot } from './root.ts';
 import {
   FURTHER_CONDITIONS,
   mapSubschemas,
@@ -12,8 +11,9 @@ import {
   TooLarge,
   withChanges,
   withNote,
-} from './subschemas.ts';
-import { isBareArray, survey } from './survey.ts';
+} from './keywords.ts';
+import { isSchema, readPointer, stepInto } from './references.ts';
+import { schemaOf, shapeOf } from './shape.ts';
 import { upgrade } from './upgrade.ts';
 
 /**
@@ -98,9 +98,9 @@ function normalForm(schema: JsonSchema): NormalForm {
   }
 }
 
-/** In characters; the largest of thousands of real schemas has 84,000. */
+/** Maximum length of a schema in characters of JSON; the largest of thousands of real schemas has 84,000. */
 const MAX_SCHEMA_LENGTH = 600_000;
-/** How much larger a small schema may become, in addition to four times its size. */
+/** How many characters longer than four times its length a schema may become. */
 const MAX_GROWTH = 64_000;
 
 /** Some APIs reject an array schema without `items`. With `unevaluatedItems`, adding it would change the meaning. */
@@ -158,8 +158,123 @@ function withAliases(root: Schema, aliases: ReadonlyMap<string, string>): Schema
   const byName = ['patternProperties', 'propertyNames', 'dependentSchemas'].filter((key) =>
     Object.hasOwn(root, key),
   );
-  // These judge arguments by the server's names, so that they do not fit the renamed ones.
+  // These keywords refer to arguments by the server's names, so that they do not fit the renamed arguments.
   if (byName.length === 0) return withChanges(root, changes);
   for (const key of [...byName, 'additionalProperties', 'unevaluatedProperties']) changes.set(key, undefined);
   return withNote(withChanges(root, changes), FURTHER_CONDITIONS);
+}
+
+/** What the model APIs refuse at the root. */
+const REFUSED = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'enum', 'const'];
+
+/** Whether the root of a schema of any draft stays as it is, apart from repairs. */
+function isPlainRoot(schema: Schema): boolean {
+  return schema.type === 'object' && [...REFUSED, 'nullable'].every((key) => !Object.hasOwn(schema, key));
+}
+
+/**
+ * A schema of 2020-12 whose root is a plain object: the same one, or the shape of everything its root applies. Unless
+ * `isPlainRoot`, references must lead to definitions only.
+ */
+function plainRoot(schema: Schema): Schema {
+  if (!REFUSED.every((key) => !Object.hasOwn(schema, key))) return merged(schema);
+  const { type } = schema;
+  const root = Object.hasOwn(schema, 'properties')
+    ? schema
+    : withChanges(schema, new Map([['properties', {}]]));
+  if (type === 'object') return root;
+  if (type !== undefined && !(Array.isArray(type) && type.includes('object'))) return merged(schema);
+  const { type: _, ...rest } = root;
+  return { type: 'object', ...rest };
+}
+
+function merged(schema: Schema): Schema {
+  const shape = shapeOf(schema, schema);
+  if (shape === undefined) {
+    return openRoot(
+      schema,
+      'The input schema of this tool contradicts itself (no arguments can match it) and is omitted; the server validates the arguments.',
+    );
+  }
+  return withUsedDefinitions({ ...schemaOf(shape), $defs: schema.$defs });
+}
+
+/** The schema without definitions that nothing in it refers to. */
+function withUsedDefinitions(schema: Schema): Schema {
+  const { $defs, ...root } = schema;
+  if (!isRecord($defs)) return root;
+  const used = new Set<string>();
+  const pending = [root];
+  const visit = (it: Schema): Schema => {
+    const [first, name] = typeof it.$ref === 'string' ? (readPointer(it.$ref.slice(1)) ?? []) : [];
+    if (first === '$defs' && name !== undefined && !used.has(name)) {
+      used.add(name);
+      const definition = stepInto($defs, name);
+      if (isRecord(definition)) pending.push(definition);
+    }
+    return mapSubschemas(it, visit);
+  };
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) visit(at);
+  if (used.size === 0) return root;
+  return { ...root, $defs: Object.fromEntries(Object.entries($defs).filter(([name]) => used.has(name))) };
+}
+
+/** Facts about a JSON document, whether or not its parts are schemas. */
+type Survey = {
+  /** The approximate length of its JSON; counting stops at the limit. */
+  size: number;
+  isLarge: boolean;
+  isDeep: boolean;
+  hasNames: boolean;
+  hasBareArrays: boolean;
+  hasUnevaluatedItems: boolean;
+};
+
+/** Maximum nesting depth of a schema; real schemas have about 40 levels at most. */
+const MAX_DEPTH = 256;
+
+/** Looks through a document once, up to the depth limit and about `maxSize` characters. */
+function survey(document: object, maxSize: number): Survey {
+  const found = {
+    size: 0,
+    isLarge: false,
+    isDeep: false,
+    hasNames: false,
+    hasBareArrays: false,
+    hasUnevaluatedItems: false,
+  };
+  look(document, 0, found, maxSize);
+  found.isLarge = found.size > maxSize;
+  return found;
+}
+
+function look(value: unknown, depth: number, found: Survey, maxSize: number): void {
+  if (typeof value === 'string') found.size += value.length + 3;
+  else if (typeof value !== 'object' || value === null) found.size += 5;
+  else if (depth >= MAX_DEPTH) found.isDeep = true;
+  else if (found.size <= maxSize) {
+    found.size += 3;
+    if (Array.isArray(value)) for (const item of value) look(item, depth + 1, found, maxSize);
+    else lookIntoObject(value, depth, found, maxSize);
+  }
+}
+
+function lookIntoObject(value: object, depth: number, found: Survey, maxSize: number): void {
+  for (const key of Object.keys(value)) {
+    if (found.size > maxSize) return;
+    const inner = (value as Record<string, unknown>)[key];
+    found.size += key.length + 3;
+    if (key === 'type' && isBareArray(value)) found.hasBareArrays = true;
+    else if (key === 'unevaluatedItems') found.hasUnevaluatedItems = true;
+    else if (typeof inner === 'string' && NAMES.has(key)) found.hasNames = true;
+    look(inner, depth + 1, found, maxSize);
+  }
+}
+
+const NAMES: ReadonlySet<string> = new Set(['$id', '$anchor', '$dynamicAnchor']);
+
+/** Whether a schema is for arrays and has no schema for all their items. */
+function isBareArray({ type, items }: { type?: unknown; items?: unknown }): boolean {
+  if (type !== 'array' && !(Array.isArray(type) && type.includes('array'))) return false;
+  return !isSchema(items);
 }

@@ -1,6 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
-import { KEYWORDS } from './keywords.ts';
-import type { Schema } from './subschemas.ts';
+import { KEYWORDS, type Schema } from './keywords.ts';
 
 /** The schema that a reference leads to. */
 export type Target = {

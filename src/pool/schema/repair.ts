@@ -1,7 +1,17 @@
 import { isRecord } from '../../base/json-value.ts';
-import { ANNOTATIONS, KEYWORDS, type KeywordKind, SINCE_2019, TYPES } from './keywords.ts';
+import {
+  ANNOTATIONS,
+  FURTHER_CONDITIONS,
+  isWritable,
+  KEYWORDS,
+  type KeywordKind,
+  type Schema,
+  SINCE_2019,
+  TooLarge,
+  TYPES,
+  withNote,
+} from './keywords.ts';
 import { isSchema } from './references.ts';
-import { FURTHER_CONDITIONS, isWritable, type Schema, TooLarge, withNote } from './subschemas.ts';
 
 /**
  * One schema in the keywords of 2020-12, without the schemas below it; the same object if nothing had to change.
@@ -193,7 +203,7 @@ function repairType(type: unknown, nullable: unknown): { type?: unknown; note?: 
   return { type: [...once] };
 }
 
-/** Finds out which texts are regular expressions. They are compiled and never run: a server's pattern may not end. */
+/** Checks texts for being regular expressions. They are compiled and never run: a server's pattern may not terminate. */
 export class Patterns {
   readonly #known = new Map<string, boolean>();
   #left = MAX_PATTERN_CHARACTERS;
@@ -211,7 +221,7 @@ export class Patterns {
   }
 }
 
-/** Of all patterns of one document together; compiling character classes is slow. */
+/** Maximum number of characters of all patterns of a document together; compiling character classes is slow. */
 const MAX_PATTERN_CHARACTERS = 100_000;
 
 function compiles(pattern: string, flags: string): boolean {

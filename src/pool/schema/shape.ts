@@ -1,8 +1,7 @@
 import { isEqualJson, isRecord } from '../../base/json-value.ts';
 import { truncate } from '../../base/text/display-text.ts';
-import { KEYWORDS } from './keywords.ts';
+import { describeCondition, FURTHER_CONDITIONS, KEYWORDS, type Schema } from './keywords.ts';
 import { readPointer, valueAt } from './references.ts';
-import { describeCondition, FURTHER_CONDITIONS, type Schema } from './subschemas.ts';
 
 /** The constraints of a schema on objects in the form that APIs accept at the root: without alternatives and references. */
 type Shape = {
@@ -14,7 +13,7 @@ type Shape = {
   readonly others: ReadonlyMap<string, unknown>;
   /** Keywords that do not decide about values: titles, examples, unknown keys. */
   readonly annotations: ReadonlyMap<string, unknown>;
-  /** Descriptions of constraints that a shape cannot express; with any, it accepts more than the schema. */
+  /** Descriptions of constraints that a shape cannot express. If there are any, the shape accepts more than the schema. */
   readonly notes: readonly string[];
 };
 

@@ -1,5 +1,17 @@
 import { isRecord } from '../../base/json-value.ts';
-import { isOldDraft, KEYWORDS, type KeywordKind } from './keywords.ts';
+import {
+  describeCondition,
+  FURTHER_CONDITIONS,
+  isOldDraft,
+  KEYWORDS,
+  type KeywordKind,
+  mapItems,
+  mapValues,
+  type Schema,
+  TooLarge,
+  withChanges,
+  withNote,
+} from './keywords.ts';
 import {
   FreshNames,
   isSchema,
@@ -11,16 +23,6 @@ import {
   valueAt,
 } from './references.ts';
 import { Patterns, repair, tidy } from './repair.ts';
-import {
-  describeCondition,
-  FURTHER_CONDITIONS,
-  mapItems,
-  mapValues,
-  type Schema,
-  TooLarge,
-  withChanges,
-  withNote,
-} from './subschemas.ts';
 
 type UpgradeOptions = {
   /** Whether the document has an `$id` or an anchor anywhere. */
@@ -55,7 +57,7 @@ type Pass = {
   readonly isWidened: boolean;
 };
 
-/** Limits the work where references lead to parts of each other. */
+/** Maximum number of schemas that are visited, for references that lead to parts of each other. */
 const MAX_SCHEMAS = 100_000;
 
 class Upgrade {
@@ -229,7 +231,7 @@ function withoutNarrowing(schema: Schema): Schema {
   return changes.size === 0 ? schema : withNote(withChanges(schema, changes), [...notes].join(' '));
 }
 
-/** These depend on which items and properties other keywords accept. */
+/** Keywords whose meaning depends on which items and properties other keywords accept. */
 const COUNTING = ['maxContains', 'unevaluatedItems', 'unevaluatedProperties'];
 
 const ONLY_ONE = 'Exactly one of the alternatives must match; the server validates this.';

@@ -23,7 +23,7 @@ const LOOKED_FOR: QueryTerm = {
   ]),
 };
 
-/** Queries come from models, and matching some patterns takes time quadratic in the length. */
+/** Maximum length of a query: matching some patterns takes time quadratic in the length. */
 const MAX_QUERY_LENGTH = 2000;
 
 /** The terms of a query with the meanings they may have in tool definitions; `isKnown` is true for terms that tools use. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fingerprint } from '../../../src/pool/pinning/equivalence.ts';
+import { fingerprint } from '../../../src/pool/pinning/definition.ts';
 import { reversed, taking, tool, tools } from './tools.ts';
 
 test('the order of members makes no difference, also after conversion to JSON', () => {

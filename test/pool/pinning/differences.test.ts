@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { fingerprint } from '../../../src/pool/pinning/definition.ts';
 import { differences, formatDifferences } from '../../../src/pool/pinning/differences.ts';
-import { fingerprint } from '../../../src/pool/pinning/equivalence.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
 import { reversed, taking, tool, tools } from './tools.ts';
 

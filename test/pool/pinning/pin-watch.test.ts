@@ -36,7 +36,7 @@ describe('pin watch', () => {
     const changed = server(listing(TWO));
     for (const it of [changed, changed, server(listing(ONE)), server(listing(TWO))]) pins.check('s', it);
     expect(notes).toEqual([
-      's/find: it changed since it was accepted: readOnlyHint true → none; title none → "Two"',
+      's/find: the tool changed since it was accepted: readOnlyHint true → none; title none → "Two"',
     ]);
   });
 
@@ -69,7 +69,7 @@ describe('pin watch', () => {
     pins.check('s', server(listing(ONE)));
     const change = pins.changeOf('s', server(listing(TWO)), TWO);
     if (!change) throw new Error('it has changed');
-    expect(pins.remedyOf(change)).toBe('to allow it, return allow from canUseTool');
+    expect(pins.remedyOf(change)).toBe('to allow the call, return allow from canUseTool');
     pins.accept(change);
     expect(pins.changeOf('s', server(listing(TWO)), TWO)).toBeUndefined();
   });
@@ -117,7 +117,7 @@ describe('place of', () => {
     }
     const absolute = { command: 'node', args: ['/srv/server.mjs'] };
     expect(same(absolute, absolute, ['/a', '/b'])).toBe(true);
-    // What is put in names the directory.
+    // The value of the variable identifies the directory.
     const open = { command: 'node', args: ['${ROOT}/server.mjs'] };
     expect(same(open, open, ['/a', '/b'])).toBe(true);
   });

@@ -43,7 +43,7 @@ const { schema } = fc.letrec<{ schema: JsonSchema }>((tie) => ({
   ),
 }));
 
-/** Tools that are much alike, so that two of them often differ in one thing, or in none. */
+/** Similar tools, so that two of them often differ in one member or in none. */
 export const tools: fc.Arbitrary<ListedTool> = fc.record(
   {
     name: fc.constantFrom('find', 'seek'),
@@ -57,7 +57,7 @@ export const tools: fc.Arbitrary<ListedTool> = fc.record(
   { requiredKeys: ['name', 'inputSchema'] },
 );
 
-/** The same value with the members of every object the other way round. */
+/** The same value with the members of every object in reverse order. */
 export function reversed<T>(value: T): T {
   if (Array.isArray(value)) return value.map(reversed) as T;
   if (typeof value !== 'object' || value === null) return value;

@@ -4,7 +4,7 @@ import { modelSchema } from '../../../src/pool/schema/model-schema.ts';
 import { ARGUMENTS, type Draft, meaning, schemas, unknownParts } from './arbitrary-schemas.ts';
 import { acceptor, expectLegal } from './validators.ts';
 
-/** The arguments as a model would give them. */
+/** The arguments under the names that the model uses. */
 function model(args: Record<string, unknown>, normal: Record<string, unknown>): Record<string, unknown> {
   if (!Object.hasOwn(normal.properties as object, 'd_')) return args;
   return Object.fromEntries(
@@ -12,7 +12,7 @@ function model(args: Record<string, unknown>, normal: Record<string, unknown>): 
   );
 }
 
-/** What accepts by the one and by the other; nothing if a validator cannot follow their references. */
+/** Validators for the original schema and its normal form; undefined if ajv cannot resolve their references. */
 function acceptors(original: object, draft: Draft, normal: object) {
   try {
     return { original: acceptor(original, draft), normal: acceptor(normal, 2020) };
@@ -22,7 +22,7 @@ function acceptors(original: object, draft: Draft, normal: object) {
   }
 }
 
-/** References that a validator would follow for ever (of schemas as small as these) are not tested here. */
+/** Whether a value is accepted; undefined if the validator follows references without end. */
 function answer(accepts: (value: unknown) => boolean, value: unknown): boolean | undefined {
   try {
     return accepts(value);
@@ -44,7 +44,7 @@ test.each<Draft>([7, 2020])(
         expect(JSON.stringify(modelSchema(normal))).toBe(JSON.stringify(normal));
         const accepts = acceptors(schema, draft, normal);
         if (accepts === undefined) return;
-        // It may be said at any depth.
+        // A note about omitted constraints may be at any depth.
         const isExact = !JSON.stringify(normal).includes('"description":"');
         seen[isExact ? 'exact' : 'wider']++;
         for (const value of values) {
@@ -58,12 +58,12 @@ test.each<Draft>([7, 2020])(
       }),
       { numRuns: 200 },
     );
-    // The test says something only if all of these occur often.
+    // The test is meaningful only if each of these cases occurs often.
     expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(10);
   },
 );
 
-/** A remote schema may be any of these, and the others at least the first two. */
+/** Possible meanings of parts that cannot be evaluated: a remote schema may have any of them. */
 const MEANINGS: unknown[] = [
   true,
   false,

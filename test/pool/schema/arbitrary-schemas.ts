@@ -10,10 +10,10 @@ const VALUE = fc.letrec<{ value: unknown }>((tie) => ({
     fc.dictionary(NAME, tie('value'), { maxKeys: 3 }),
   ),
 })).value;
-/** What a tool may be called with. */
+/** Arguments of a tool call. */
 export const ARGUMENTS = fc.dictionary(NAME, VALUE, { maxKeys: 4 });
 
-/** The drafts that the validators here know. */
+/** The drafts that the validators of these tests support. */
 export type Draft = 7 | 2020;
 const SIMPLE = fc.constantFrom<Record<string, unknown>>(
   {},
@@ -26,7 +26,7 @@ const SIMPLE = fc.constantFrom<Record<string, unknown>>(
   { type: 'array' },
 );
 
-/** Keywords that cannot be judged by the schema alone, so the normal form omits them. */
+/** Keywords that cannot be evaluated with the schema alone, so that the normal form omits them. */
 const UNKNOWN = fc.constantFrom<Record<string, unknown>>(
   { $ref: 'https://example.com/s.json' },
   { pattern: '(' },
@@ -39,10 +39,10 @@ const UNKNOWN = fc.constantFrom<Record<string, unknown>>(
 );
 
 type Part = fc.Arbitrary<Record<string, unknown>>;
-/** More parts for schemas, some made of `leaf`, which is unknown or a reference. */
+/** Further parts of schemas, some of them made of `leaf`, which cannot be evaluated or is a reference. */
 type More = (leaf: Part) => Part[];
 
-/** Parts that cannot be judged, often where it matters which way they are judged. */
+/** Parts that cannot be evaluated, often in places where their meaning matters, such as `not`. */
 export const unknownParts: More = (leaf) => [
   UNKNOWN,
   fc.record({ not: leaf }),
@@ -62,7 +62,7 @@ function isUnknown(key: string, value: unknown): boolean {
   );
 }
 
-/** What the schema may have meant: one where what cannot be judged is judged as `meant` does. */
+/** A possible meaning of the schema: parts that cannot be evaluated mean `meant`. */
 export function meaning(schema: unknown, meant: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((item) => meaning(item, meant));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -73,7 +73,7 @@ export function meaning(schema: unknown, meant: unknown): unknown {
 }
 
 /**
- * Schemas of one draft that are legal in it, but for those of `more`; references lead to definitions, to properties and
+ * Schemas that are valid in one draft, except for the parts of `more`; references lead to definitions, to properties and
  * to the root.
  */
 export function schemas(draft: Draft, more: More = () => []) {

@@ -53,7 +53,7 @@ test('what they accept is what they accepted', () => {
   );
   const seen = { true: 0, false: 0 };
   for (const { name, original, normal } of compared) {
-    // An empty enum is no schema to a validator.
+    // ajv rejects an empty `enum`.
     if (name === 'netlify/netlify-coding-rules') continue;
     const [before, after] = [acceptor({ ...original, $schema: undefined }, 7), acceptor(normal, 2020)];
     for (let seed = 1; seed <= 30; seed++) {
@@ -67,7 +67,7 @@ test('what they accept is what they accepted', () => {
   expect(Math.min(seen.true, seen.false)).toBeGreaterThan(100);
 });
 
-/** A value that often is right by the schema and often nearly so. */
+/** A random value that the schema often accepts and often nearly accepts. */
 function sample(schema: unknown, root: Json, random: () => number, depth: number): unknown {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   if (typeof schema !== 'object' || schema === null || depth > 8 || random() < 0.02)

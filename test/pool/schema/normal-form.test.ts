@@ -11,7 +11,7 @@ const list = <T>(count: number, item: (at: number) => T): T[] =>
   Array.from({ length: count }, (_, at) => item(at));
 const texts = (count: number) => named(count, (at) => [`p${at}`, { type: 'string' }]);
 const values = (count: number) => ({ enum: list(count, (at) => `v${at}`) });
-/** A schema around another, so many times. */
+/** A schema that is nested in this number of others. */
 const nested = (levels: number, inner: Json): Json =>
   levels === 0 ? inner : { properties: { a: nested(levels - 1, inner) } };
 const into = (levels: number, start: string) =>

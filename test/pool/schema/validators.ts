@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
 
-/** As servers write patterns: some are no regular expressions by the rules for unicode. */
+/** Accepts patterns that are valid only without the Unicode flag, since servers use such patterns. */
 const regExp = Object.assign(
   (pattern: string, flags: string) => {
     try {
@@ -28,7 +28,7 @@ const META = new Ajv2020(OPTIONS);
 
 type Accepts = (value: unknown) => boolean;
 
-/** What accepts a value by a schema of that draft; throws if the schema is none. */
+/** A validator for a schema of this draft; throws if the schema is invalid. */
 export function acceptor(schema: object, draft: 7 | 2020): Accepts {
   const ajv = draft === 7 ? DRAFT_7 : META;
   const validate = ajv.compile(schema);
@@ -51,7 +51,7 @@ const REFUSED = [
   '$id',
 ];
 
-/** A root that the model APIs take, in a document that is legal by 2020-12. */
+/** Checks that a schema is valid in 2020-12 and that model APIs accept its root. */
 export function expectLegal(schema: Record<string, unknown>): void {
   if (META.validateSchema(schema) !== true) expect.fail(`${META.errorsText()}: ${JSON.stringify(schema)}`);
   expect(schema.type).toBe('object');

@@ -1,7 +1,7 @@
 import type { PooledTool } from '../../../src/pool/pool.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
 
-/** A tool of a pool, as the pool would give it. */
+/** A tool as a pool contains it. */
 export function pooled(server: string, tool: string, about: Partial<ListedTool> = {}): PooledTool {
   const listed: ListedTool = { name: tool, inputSchema: { type: 'object' }, ...about };
   return {

@@ -169,7 +169,7 @@ test('an index that followed changes finds what a fresh one finds, with the same
         const text = asked.join(' ');
         for (const [at, tools] of pools.entries()) {
           followed.sync(tools);
-          // Some changes come before the last one is through.
+          // Some changes arrive before the previous one is indexed.
           if (at % 2 === 0) await followed.search({ text });
         }
         const found = await followed.search({ text, limit: 20 });
