@@ -136,9 +136,9 @@ export type ServerOverride = {
   readonly scope: Scope;
   /** The file that contains it. */
   readonly path?: string;
-  /** It comes after other managed settings: its exclusions are added to theirs. */
+  /** The override is in managed settings with lower precedence than others: its exclusions are added to theirs. */
   readonly isAdded?: true;
-  /** It is only about servers of `.mcp.json`, such as `disabledMcpjsonServers` of the `claude` CLI. */
+  /** The override applies only to servers of `.mcp.json`, as `disabledMcpjsonServers` of the `claude` CLI does. */
   readonly isForProject?: true;
   readonly members: {
     readonly disabled?: boolean;

@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import type { ExpandedEntry, ServerEntry } from '../mcp/connection/connect-context.ts';
 import { HostError } from '../mcp/errors/host-error.ts';
-import { isSameServer } from '../mcp/servers/configure.ts';
+import { isSameServer } from '../mcp/servers/servers-options.ts';
 import type { Configuration } from './configuration.ts';
 import { createExpander, entryVariables, withSettingsEnv } from './expand/expand-entry.ts';
 import { isolateServer } from './expand/server-directory.ts';
@@ -18,7 +17,7 @@ import {
   type Verdict,
   type WrittenServer,
 } from './model.ts';
-import { fileSecretStore } from './secrets/secret-store.ts';
+import { openSecretStore } from './secrets/secret-store.ts';
 import type { Settings } from './settings/merge-settings.ts';
 import { fetchConnectors } from './sources/fetch-connectors.ts';
 import { ConfigWatcher } from './watch/config-watcher.ts';
@@ -95,8 +94,8 @@ export class RunningConfiguration implements Disposable {
     const { context, policy } = this.current;
     const expanded = createExpander({
       env: entryVariables(this.current),
-      secrets: () => fileSecretStore(join(context.home, 'secrets.json')),
-      // Entries of a remote catalogue must not read local variables.
+      secrets: () => openSecretStore(context, this.#note),
+      // Entries of a remote catalog must not read local variables.
       literal: (name) => this.scopeOf(name) === 'connector',
     })(server, entry);
     const managed = managedSource(this.current.sources);
@@ -178,18 +177,19 @@ export class RunningConfiguration implements Disposable {
   }
 
   #begin(): ConfigWatcher {
-    const note = (text: string) => this.#notify((runner) => runner.note(text));
     const following = new ConfigWatcher(this.#last, {
       apply: (now, before) => this.#notify((runner) => runner.configure(this.servers, now, before)),
-      note,
+      note: this.#note,
     });
     // Files may have changed while none of them was followed.
     if (this.#asking.signal.aborted) void following.refresh();
     this.#asking = new AbortController();
-    // Runs in the background: catalogues are cached in files, and those are followed.
-    void fetchConnectors(this.#last, { signal: this.#asking.signal, note });
+    // Runs in the background: catalogs are cached in files, and those are followed.
+    void fetchConnectors(this.#last, { signal: this.#asking.signal, note: this.#note });
     return following;
   }
+
+  readonly #note = (text: string): void => this.#notify((runner) => runner.note(text));
 
   #end(): void {
     this.#asking.abort();
@@ -252,7 +252,10 @@ export type ConfiguredServerView = {
   readonly state: 'ready' | 'pending' | 'rejected' | 'blocked' | 'disabled' | 'broken';
 };
 
-/** The loaded configuration. In a host with `configuration` it follows changes of the files. */
+/**
+ * The loaded configuration. While a host uses it (`createHost({ configuration })`), it is updated when the files change,
+ * unless `changes` is `once`.
+ */
 export type LoadedConfiguration = {
   /** All configured servers. */
   readonly servers: readonly ConfiguredServerView[];

@@ -4,19 +4,19 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type ConfigContext, configContext } from '../../src/config/config-context.ts';
 
-/** Directories of a test's own that go away with it: a repository, a home, and what those who run the machine say. */
+/** Directories that are removed after the test: a repository, a home, and a directory of managed files. */
 export type ConfigPlace = {
-  /** A repository: it has `.git`. */
+  /** A repository, with a `.git` directory. */
   readonly project: string;
   /** `TOOLPLANE_HOME`. */
   readonly home: string;
   readonly userHome: string;
   readonly managed: string;
-  /** What a process of its own is given. */
+  /** The environment for a separate process. */
   readonly env: Record<string, string>;
-  /** As `configWorld` gives it, with `cwd` in the project and more variables. */
+  /** The context with these additional variables; by default `cwd` is the project. */
   world(variables?: Record<string, string>, cwd?: string): ConfigContext;
-  /** Writes a text as it is and everything else as JSON; gives the path. */
+  /** Writes a string as it is and any other value as JSON; returns the path. */
   write(path: string, content: unknown): string;
 };
 
@@ -31,7 +31,12 @@ export function configPlace(): ConfigPlace {
   const home = join(userHome, '.toolplane');
   for (const directory of [join(project, '.git'), userHome, managed])
     mkdirSync(directory, { recursive: true });
-  const env = { HOME: userHome, TOOLPLANE_HOME: home, TOOLPLANE_MANAGED_DIRECTORY: managed };
+  const env = {
+    HOME: userHome,
+    TOOLPLANE_HOME: home,
+    TOOLPLANE_MANAGED_DIRECTORY: managed,
+    TOOLPLANE_SECRETS: 'file',
+  };
   return {
     project,
     home,

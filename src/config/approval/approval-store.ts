@@ -5,7 +5,7 @@ import { replaceFile } from '../../base/files/replace-file.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { isWithin, realPath } from '../files/real-path.ts';
+import { isWithin, realPath } from '../files/read-text.ts';
 import type { WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
 import { approvablePart, hashContent } from './approved-content.ts';
@@ -119,7 +119,8 @@ function change(home: string, next: (file: ApprovalFile) => ApprovalFile): void 
     });
   } catch (cause) {
     if (cause instanceof HostError) throw cause;
-    throw new HostError('bad-config', '', `${path} cannot be written: ${messageOf(cause)}`, { cause });
+    const fault = `${path} cannot be written: ${messageOf(cause)}; check its permissions and the free disk space`;
+    throw new HostError('bad-config', '', fault, { cause });
   }
 }
 
@@ -139,7 +140,7 @@ function countOf({ servers, settings, trusted }: ApprovalFile): number {
   return servers.length + settings.length + trusted.length;
 }
 
-/** Larger than any approvals file that Toolplane writes. */
+/** Maximum size of the file; Toolplane does not write larger ones. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export function approvalsPath(home: string): string {
@@ -171,7 +172,7 @@ function readOwn(path: string): Read | undefined {
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
       return { fault: 'other users can read or write the file', remedy: `run chmod 600 ${path}` };
     }
-    if (size > MAX_BYTES) return { fault: 'too large for an approvals file' };
+    if (size > MAX_BYTES) return { fault: `larger than ${MAX_BYTES / 2 ** 20} MiB` };
     return { text: readFileSync(file, 'utf8') };
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'cannot be read';

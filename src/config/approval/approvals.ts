@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isWithin, realPath } from '../files/real-path.ts';
+import { isWithin, realPath } from '../files/read-text.ts';
 import type { Choice, WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
 import {
@@ -95,7 +95,7 @@ function cached<T>(compute: (path: string) => T): (path: string) => T {
   };
 }
 
-/** A key that no path or name can imitate. */
+/** A key that is different for different parts, whatever characters they contain. */
 function keyOf(...parts: readonly (string | undefined)[]): string {
   return JSON.stringify(parts);
 }

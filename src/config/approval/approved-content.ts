@@ -35,6 +35,8 @@ export function approvablePart(value: Values): Values | undefined {
     mcpServers: ___,
     sandbox: ____,
     disabledMcpjsonServers: _____,
+    // The output style only selects a text.
+    outputStyle: ______,
     permissions,
     serverSettings,
     ...rest

@@ -14,7 +14,7 @@ import { join, resolve } from 'node:path';
 import { createFile } from '../../base/files/replace-file.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { realPath } from '../files/real-path.ts';
+import { realPath } from '../files/read-text.ts';
 import { recordWrite } from '../write/inventory.ts';
 import { hashContent } from './approved-content.ts';
 

@@ -35,7 +35,7 @@ type Expanded =
       readonly uses: readonly Reference[];
       /** Values that must not be shown. */
       readonly secrets: readonly string[];
-      /** Those of them that come from the secret store or from a variable named as a credential. */
+      /** The values among `secrets` that come from the secret store or from a variable named as a credential. */
       readonly credentials: readonly string[];
     }
   /** Each fault names the variable or secret, its key path and the remedy; never a value. */
@@ -43,7 +43,7 @@ type Expanded =
 
 /**
  * Substitutes `${VAR}`, `${VAR:-default}` and `${secret:name}` in command, args, env, cwd, url, headers, headersHelper,
- * tls, authToken and ideName. Substituted values are not expanded again. Never throws.
+ * tls, oauth, authToken and ideName. Substituted values are not expanded again. Never throws.
  */
 export function expandEntry(entry: ExternalServerEntry, lookup: Lookup): Expanded {
   const work: Work = { lookup, uses: [], secrets: new Set(), credentials: new Set(), faults: new Set() };
@@ -132,7 +132,7 @@ type ExpanderOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Read only if an entry refers to a secret, and again for each reference. */
   readonly secrets: SecretStore | (() => SecretStore);
-  /** Servers whose entries are used literally, such as those of a remote catalogue. */
+  /** Servers whose entries are used literally, such as those of a remote catalog. */
   readonly literal?: (server: string) => boolean;
 };
 
@@ -184,8 +184,8 @@ const STRING_MEMBERS: ReadonlySet<string> = new Set([
   'authToken',
   'ideName',
 ]);
-const MAP_MEMBERS: ReadonlySet<string> = new Set(['env', 'headers', 'tls']);
-const PRIVATE = /^(env|headers)\b|^authToken$|^tls\.key$/;
+const MAP_MEMBERS: ReadonlySet<string> = new Set(['env', 'headers', 'tls', 'oauth']);
+const PRIVATE = /^(env|headers)\b|^authToken$|^tls\.key$|^oauth\.(clientSecret|privateKey)$/;
 
 function changed(member: string, value: unknown, change: (place: StringMember) => string): unknown {
   const at = (where: string, text: unknown) =>

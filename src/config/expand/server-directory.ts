@@ -5,7 +5,7 @@ import type { Isolation } from '../../mcp/connection/connect-context.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
 import type { Configuration } from '../configuration.ts';
-import { isWithin, realPath } from '../files/real-path.ts';
+import { isWithin, realPath } from '../files/read-text.ts';
 import { hasOwnDirectory, type WrittenServer } from '../model.ts';
 
 /** The parts of the configuration that determine working directories. */

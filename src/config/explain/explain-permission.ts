@@ -2,7 +2,7 @@ import { isRecord } from '../../base/json-value.ts';
 import { shellQuote } from '../../base/text/display-text.ts';
 import { redactText } from '../../base/text/redact.ts';
 import { matchingHooks } from '../../hooks/match-hooks.ts';
-import { type Decision, decide, type Situation } from '../../permissions/decide.ts';
+import { type ApprovalNeed, type Decision, decide, type Situation } from '../../permissions/decide.ts';
 import { matchesCall, matchesTool, narrowRules, type ToolRef } from '../../permissions/match.ts';
 import type { PathLink, Workspace } from '../../permissions/path.ts';
 import { parseRule, type Rule, type RuleSource, ruleText } from '../../permissions/rule.ts';
@@ -106,6 +106,7 @@ function decisionOf(
     }),
     trusted: isTrusted(configuration, situation.call, facts),
     ...(facts.annotations && { annotations: facts.annotations }),
+    ...(facts.approval && { approval: facts.approval }),
     ...(facts.changed !== undefined && { changed: { text: facts.changed, isNew: facts.isNew === true } }),
   });
 }
@@ -150,7 +151,7 @@ function pendingRules({ settings }: Configuration, ref: ToolRef, written: readon
 }
 
 const EFFECTS: Readonly<Record<Decision['kind'], string>> = {
-  allow: 'runs without asking',
+  allow: 'runs without approval',
   ask: 'requires approval',
   deny: 'is denied',
 };
@@ -188,7 +189,7 @@ function nextOf(ref: ToolRef, decision: Decision, rows: readonly RuleRow[], know
   const example = `${ref.name}(<${kind === 'word' ? 'name' : kind}>)`;
   return [
     ...steps,
-    `some rules depend on the arguments of the call: toolplane explain permission ${shellQuote(example)}`,
+    `some rules depend on the arguments of the call; to explain one call: toolplane explain permission ${shellQuote(example)}`,
   ];
 }
 
@@ -207,9 +208,7 @@ function stepsOf(
   const isManaged = decides?.at?.scope === 'managed';
   if (kind === 'allow') return where ? [`to require approval instead, remove the rule at ${where}`] : [];
   const pending = rows.find(({ part }) => part === 'not approved');
-  const approve = pending?.at
-    ? [`if you trust ${pending.at.label}, approve it: toolplane mcp approve --settings`]
-    : [];
+  const approve = pending?.at ? [`review ${pending.at.label} and approve it: toolplane mcp approve`] : [];
   if (decides) {
     if (isManaged)
       return [`ask your administrator to change the rule at ${where}, because no other rule overrides it`];
@@ -369,6 +368,8 @@ export type CallFacts = {
   readonly links?: readonly PathLink[];
   /** The annotations of the tool, if its server was contacted. */
   readonly annotations?: ToolAnnotations;
+  /** When a built-in tool needs approval, if not always. */
+  readonly approval?: ApprovalNeed;
   /** The server of the tool was contacted. */
   readonly isAsked?: boolean;
   readonly isBuiltIn?: boolean;

@@ -41,7 +41,7 @@ export function explainServer(
 }
 
 function explainRecord(configuration: Configuration, record: ServerRecord): ServerExplanation {
-  const { name, server, ignored, next, diagnostics, references, expansionErrors, connection } = record;
+  const { name, server, ignored, next, diagnostics, references, expansionErrors, connection, auth } = record;
   const written = server?.written ?? (ignored[0] as IgnoredServer).written;
   const settled = (server?.settled ?? []).map(({ member, label }) => ({
     member,
@@ -62,6 +62,7 @@ function explainRecord(configuration: Configuration, record: ServerRecord): Serv
     policy: policyOf(configuration, written),
     approval: approvalOf(configuration, written),
     connection,
+    ...(auth && { auth }),
     timeouts: server?.entry ? timeoutsOf(server, configuration) : [],
     faults: [...diagnostics.map(formatDiagnostic), ...expansionErrors],
     next,
@@ -76,7 +77,7 @@ function explainUnknown(configuration: Configuration, name: string): ServerExpla
   const hint =
     first !== undefined
       ? `; did you mean "${first}"?`
-      : `${unread.length === 0 ? '' : `; it may be in a file that cannot be read: ${unread[0]}`}.`;
+      : `${unread.length === 0 ? '' : `; it may be in a file that is invalid or cannot be read: ${unread[0]}`}.`;
   return {
     kind: 'server',
     name,

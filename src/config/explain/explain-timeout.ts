@@ -41,7 +41,7 @@ export function explainTimeout(
 function answerOf(name: string, limits: readonly LimitRow[]): string {
   const call = limits.find(({ limit }) => limit === 'call');
   const idle = limits.find(({ limit }) => limit === 'idle');
-  const silent = idle?.ms === undefined ? '' : `, or after ${formatDuration(idle.ms)} without a message`;
+  const silent = idle?.ms === undefined ? '' : `, or after ${formatDuration(idle.ms)} without progress`;
   const at = call?.candidates.find(({ isActive }) => isActive)?.at;
   const by = `${call?.by ?? ''}${at ? ` at ${formatLocation(at)}` : ''}`;
   return `A call of "${name}" times out after ${formatDuration(call?.ms ?? 0)}${silent}: ${by}.`;
@@ -73,7 +73,7 @@ function nextOf(server: string, tool: string | undefined, limits: readonly Limit
     where === undefined
       ? `to set a timeout: serverSettings.${server}.${member} (milliseconds) in your settings.json`
       : `to change the timeout of a call, edit ${where}`,
-    ...(pending ? [`if you trust ${pending.label}, approve it: toolplane mcp approve --settings`] : []),
+    ...(pending ? [`review ${pending.label} and approve it: toolplane mcp approve`] : []),
   ];
 }
 

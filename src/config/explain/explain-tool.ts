@@ -91,7 +91,7 @@ export function explainTool(
 type Offering = ToolExplanation['offered'] & {
   /** The server was contacted and does not list the tool. */
   readonly isAbsent?: boolean;
-  /** Why it is not offered, unless the explanation of its permission says so. */
+  /** Why the tool is not offered, unless the explanation of its permission says so. */
   readonly why?: string;
   /** What to do, unless the explanation of its permission says so. */
   readonly next?: readonly string[];
@@ -138,7 +138,7 @@ function offeringOf(
     (it) => it.tool !== undefined && (it.tool === tool || mcpToolName(server.name, it.tool) === name),
   );
   if (own) {
-    const report = 'report the invalid tool definition to the server’s author';
+    const report = "report the invalid tool definition to the server's author";
     return denied(`the server lists the tool, but the definition is invalid: ${own.fault}`, report);
   }
   const rest = dropped.find((it) => it.tool === undefined);

@@ -1,3 +1,4 @@
+import type { AuthStatus } from '../../mcp/auth/auth-types.ts';
 import { formatPosition } from '../files/diagnostics.ts';
 import type { Choice, IgnoreReason, Position, Scope, Verdict, WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
@@ -45,7 +46,7 @@ export type LimitRow = {
     readonly by: string;
     readonly at?: Location;
     readonly isActive: boolean;
-    /** It is in a file of the project that is not approved. */
+    /** The limit is in a file of the project that is not approved. */
     readonly isPending?: true;
   }[];
 };
@@ -100,6 +101,8 @@ export type ServerExplanation = Explained & {
     readonly hash?: string;
   };
   readonly connection: ConnectionRow | 'not asked';
+  /** How a remote server is authorized, without any secret value. */
+  readonly auth?: AuthStatus;
   readonly timeouts: readonly LimitRow[];
   /** Problems in the files that concern the server, one per line. */
   readonly faults: readonly string[];
@@ -120,7 +123,7 @@ export type RuleRow = {
   /** The settings, flag or entry that contains the rule. */
   readonly of: string;
   readonly at?: Location;
-  /** `not approved`: it is in a file of the project that is not approved. */
+  /** `not approved`: the rule is in a file of the project that is not approved. */
   readonly part: 'decides' | 'overridden' | 'not approved' | 'other arguments';
 };
 
@@ -135,7 +138,7 @@ export type PermissionExplanation = Explained & {
   readonly mode: { readonly mode: string; readonly says: string };
   /** The deciding rule first. */
   readonly rules: readonly RuleRow[];
-  /** In the order in which they run. They are not run for the explanation. */
+  /** The hooks for the call, in the order in which they run. An explanation does not run them. */
   readonly hooks: readonly HookRow[];
   /** The arguments, if they were parsed from a text such as `Bash(git push)`. */
   readonly input?: Readonly<Record<string, unknown>>;

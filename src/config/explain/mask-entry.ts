@@ -22,7 +22,14 @@ export function literalSecrets(raw: unknown): string[] {
     hasSecretText(withoutReferences(arg)) || followsSecretFlag(args, at) ? [`args[${at}]`] : [],
   );
   const token = typeof raw.authToken === 'string' && withoutReferences(raw.authToken).trim() !== '';
-  return [...inMap('env'), ...inMap('headers'), ...plain, ...inArgs, ...(token ? ['authToken'] : [])];
+  return [
+    ...inMap('env'),
+    ...inMap('headers'),
+    ...inMap('oauth'),
+    ...plain,
+    ...inArgs,
+    ...(token ? ['authToken'] : []),
+  ];
 }
 
 const HIDDEN = '[hidden]';
@@ -44,8 +51,15 @@ function maskMember(name: string, value: unknown): unknown {
   if (name === 'tls' && isRecord(value)) {
     return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, maskPem(text)]));
   }
+  if (name === 'oauth' && isRecord(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, it]) => [key, OAUTH_SECRET.test(key) ? maskText(it) : redacted(it)]),
+    );
+  }
   return redacted(value);
 }
+
+const OAUTH_SECRET = /^(clientSecret|privateKey)$/;
 
 /** Hides everything but the names of references: a default may be secret, too. */
 function maskText(value: unknown): unknown {

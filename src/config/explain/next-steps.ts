@@ -1,6 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 import { shellQuote } from '../../base/text/display-text.ts';
 import { isCredentialName } from '../../base/text/redact.ts';
+import type { AuthEntry } from '../../mcp/auth/auth-types.ts';
 import type { MissingVariable } from '../../mcp/transports/stdio/server-environment.ts';
 import type { Configuration } from '../configuration.ts';
 import { workingDirectory } from '../expand/server-directory.ts';
@@ -40,7 +41,7 @@ export function nextSteps(situation: Situation): string[] {
     case 'blocked':
       return [`ask your administrator to change ${verdict.rule}, or use another server`];
     case 'disabled':
-      if (written.off !== undefined) return [`remove "${written.off}" of the entry at ${place}`];
+      if (written.off !== undefined) return [`remove "${written.off}" from the entry at ${place}`];
       if (isClaudeFile(configuration, verdict.label)) {
         const at = formatLocation(
           locationInSettings(configuration.settingsSources, verdict, ['disabledMcpjsonServers']),
@@ -117,8 +118,8 @@ function setReference({ reference, where }: ReferenceRow, place: string): string
   if (secret !== undefined) return [`set the secret: toolplane secret set ${shellQuote(secret)}`];
   const name = reference.slice(2, -1);
   const other = isCredentialName(name)
-    ? `or store the value as a secret: toolplane secret set ${name}, and write "\${secret:${name}}" in ${where} at ${place}`
-    : `or write a default: "\${${name}:-…}" in ${where} at ${place}`;
+    ? `or store the value as a secret: toolplane secret set ${name}, and replace "${reference}" by "\${secret:${name}}" in ${where} at ${place}`
+    : `or replace "${reference}" by "\${${name}:-…}", which has a default, in ${where} at ${place}`;
   return [`set the variable in this shell: export ${name}=…`, other];
 }
 
@@ -151,7 +152,9 @@ function failureStep(
   if (stage === 'tls') return `check "url" and "tls" at ${place}; for a private CA, set "tls.ca"`;
   switch (code) {
     case 'unauthorized':
-      return `set "headers": { "Authorization": "Bearer \${TOKEN}" } at ${place} and export TOKEN=…, or check the value of the header if the entry already sets it`;
+      return hasCredentials(server)
+        ? `check the credentials in "headers" or "headersHelper" at ${place}`
+        : `toolplane mcp login ${shellQuote(name)}`;
     case 'spawn-failed':
       return `if the server needs variables of your shell, add "env": { "NAME": "\${NAME}" } or "inheritEnv": ["NAME"] at ${place}, because servers get only a limited environment; to run the server in that environment: ${commandByHand(server, configuration)}`;
     case 'timeout':
@@ -161,6 +164,12 @@ function failureStep(
     default:
       return `fix the entry at ${place}`;
   }
+}
+
+/** Whether the entry sets the credentials itself, so that there is no sign-in. */
+function hasCredentials({ entry }: ConfiguredServer): boolean {
+  const { headers = {}, headersHelper } = (entry ?? {}) as AuthEntry;
+  return headersHelper !== undefined || Object.keys(headers).some((it) => /^authorization$/i.test(it));
 }
 
 /** The error names the variable; the step is the edit of the entry. */

@@ -1,4 +1,5 @@
 import { shellQuote } from '../../base/text/display-text.ts';
+import type { AuthStatus } from '../../mcp/auth/auth-types.ts';
 import type { ServerStatus } from '../../mcp/servers/server-status.ts';
 import type { Configuration } from '../configuration.ts';
 import { expandEntry, type Lookup, type Reference, withSettingsEnv } from '../expand/expand-entry.ts';
@@ -15,6 +16,8 @@ export type Observed = {
   readonly lookup?: Lookup;
   /** Result of connecting; without it the server was not contacted. */
   readonly status?: ServerStatus;
+  /** How the server is authorized, as far as the stored accounts tell. */
+  readonly auth?: AuthStatus;
 };
 
 /**
@@ -41,6 +44,8 @@ export type ServerRecord = {
   /** Why the entry cannot be used once its references are resolved. */
   readonly expansionErrors: readonly string[];
   readonly connection: ConnectionRow | 'not asked';
+  /** How a remote server is authorized. */
+  readonly auth?: AuthStatus;
 };
 
 /** The record of one name. */
@@ -58,7 +63,7 @@ export function serverRecord(
 function activeRecord(
   configuration: Configuration,
   server: ConfiguredServer,
-  { lookup, status }: Observed,
+  { lookup, status, auth }: Observed,
 ): ServerRecord {
   const { name } = server;
   const { references, expansionErrors } = expansionOf(server, configuration, lookup);
@@ -75,6 +80,7 @@ function activeRecord(
     references,
     expansionErrors,
     connection,
+    ...(auth && { auth }),
   };
 }
 

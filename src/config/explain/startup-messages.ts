@@ -93,7 +93,12 @@ function pendingNotices({ merged: { servers, lost } }: Configuration): Notice[] 
   });
   const more = pending.length - notices.length;
   if (more <= 0) return notices;
-  return [...notices, plain(`${more} more servers need approval: run toolplane mcp approve to see them`)];
+  return [
+    ...notices,
+    plain(
+      `${more} more ${more === 1 ? 'server needs' : 'servers need'} approval: run toolplane mcp approve to see them`,
+    ),
+  ];
 }
 
 /** Servers that a managed file excludes: one message for each that was given for this run, and a count of the others. */

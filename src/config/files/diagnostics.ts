@@ -1,4 +1,4 @@
-import { truncate, visibleText } from '../../base/text/display-text.ts';
+import { pluralize, truncate, visibleText } from '../../base/text/display-text.ts';
 import type { ConfigDiagnostic, Position, Scope } from '../model.ts';
 
 /** A source that a diagnostic is about, and the positions of its values. */
@@ -66,7 +66,7 @@ export function limitDiagnostics(faults: readonly ConfigDiagnostic[]): readonly 
     label,
     // Without a key the diagnostic would be about the whole source.
     ...(key !== undefined && { key: '…' }),
-    message: `and ${faults.length - MAX_DIAGNOSTICS} more problems, which are not listed; fix the listed problems first`,
+    message: `and ${pluralize(faults.length - MAX_DIAGNOSTICS, 'more problem')} not listed here; fix the listed problems first`,
     ...(isFatal && { isFatal }),
   };
   return [...faults.filter((fault) => chosen.has(fault)), rest];

@@ -8,8 +8,7 @@ import { messageOf } from '../../protocol/sdk-error.ts';
 import { formatPosition } from './diagnostics.ts';
 import { type Edit, EditRefused, editText } from './edit-text.ts';
 import { findVersionFault, parseDocument } from './read-document.ts';
-import { maxBytesOf, readText } from './read-text.ts';
-import { realPath } from './real-path.ts';
+import { maxBytesOf, readText, realPath } from './read-text.ts';
 
 export type EditOptions = {
   /** Mode of a new file; 0600 by default. An existing file keeps its mode. */
@@ -30,7 +29,7 @@ export type Edited = { readonly text: string; readonly isNew: boolean; readonly 
 /** How often an edit is repeated when a program that ignores the lock writes the file meanwhile. */
 const ATTEMPTS = 5;
 
-/** Generous for slow disks; the lock of a dead process is taken over at once. */
+/** Age after which the lock of a running process is taken over; long enough for slow disks. */
 const STALE_MS = 15_000;
 
 /**
@@ -79,7 +78,10 @@ function rewrite(
     if (text === (before ?? '')) return { text, isNew, isChanged: false };
     const maxBytes = maxBytesOf(options);
     if (Buffer.byteLength(text) > maxBytes)
-      throw refused(path, `would be larger than ${maxBytes / 2 ** 20} MiB`);
+      throw refused(
+        path,
+        `the file would be larger than ${maxBytes / 2 ** 20} MiB; remove content from it first`,
+      );
     const isReplaced = replaceFile(path, text, {
       ...(options.mode !== undefined && { mode: options.mode }),
       // Compares the text too: file times are coarse.
@@ -99,8 +101,8 @@ function edited(
 ): string {
   const found = parseDocument(before);
   if (found.state !== 'read') {
-    const { fault, position } = found.state === 'unusable' ? found : { fault: 'it is gone' };
-    throw refused(formatPosition(path, position), `${fault}; fix it first`);
+    const { fault, position } = found.state === 'unusable' ? found : { fault: 'the file no longer exists' };
+    throw refused(formatPosition(path, position), `${fault}; fix the file first`);
   }
   const fault = version === undefined ? undefined : findVersionFault(found.value, version);
   if (fault !== undefined) throw refused(path, fault);

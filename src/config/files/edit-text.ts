@@ -103,7 +103,7 @@ function putMembers(
 function onlyMember(object: JsonNode, name: string, way: KeyPath): JsonNode | undefined {
   const same = object.children.filter((it) => it.value === name);
   if (same.length > 1)
-    throw new EditRefused(`${nameOf(way)} is a duplicate key in the same object; remove one`);
+    throw new EditRefused(`${nameOf(way)} appears more than once in the same object; remove the duplicates`);
   return memberNamed(object, name);
 }
 

@@ -272,7 +272,10 @@ function stringFault(written: string, offset: number, isOpen: boolean): TextFaul
     return { message: 'unterminated string; a double quote is missing', offset };
   for (let at = 1; at < written.length; at++) {
     if (written.charCodeAt(at) < SPACE)
-      return { message: 'control character in a string; write it as \\t or \\u', offset: offset + at };
+      return {
+        message: 'control character in a string; write it as an escape, such as \\t or \\u0001',
+        offset: offset + at,
+      };
     if (written[at] !== '\\') continue;
     if (!/^(?:["\\/bfnrt]|u[\da-f]{4})/i.test(written.slice(at + 1, at + 6)))
       return { message: ESCAPE, offset: offset + at };

@@ -24,7 +24,7 @@ export type ParsedJson = {
 /** A key that occurs earlier in the same object, and its position. */
 type Duplicate = { readonly path: readonly (string | number)[]; readonly position: Position };
 
-/** Some editors start files with it; it is not part of the JSON text. */
+/** The byte order mark, with which some editors start files; it is not part of the JSON text. */
 export const BOM = '\uFEFF';
 
 /** Maximum number of duplicates that are reported. */

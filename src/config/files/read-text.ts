@@ -9,15 +9,15 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { isWithin, realPath } from './real-path.ts';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
-/** Larger than any settings file. */
+/** Maximum size of a file that the user or an administrator wrote. */
 const MAX_FILE_BYTES = 8 * 2 ** 20;
 
-/** Lower for projects and plugins: their files are read before the user approves them. */
+/** Maximum size of a file of a project or plugin; lower, since such files are read before the user approves them. */
 const MAX_BYTES_WITHIN = 2 ** 20;
 
-export type TextOptions = {
+type TextOptions = {
   /** A directory that symbolic links must not lead out of. */
   readonly within?: string;
   /** By default 8 MiB, and 1 MiB `within` a directory. */
@@ -39,19 +39,24 @@ export type FileText =
 export function readText(path: string, options: TextOptions = {}): FileText {
   const { within } = options;
   try {
+    // Most files are missing, and an error takes longer than a check.
+    if (!statSync(path, { throwIfNoEntry: false })) return missing(path, within);
     const target = realpathSync.native(path);
     if (leadsOut(target, within)) return { state: 'unusable', fault: outOf(within) };
     return readRegular(target, maxBytesOf(options));
   } catch (cause) {
     const code = codeOf(cause);
-    if (code === 'ENOENT' || code === 'ENOTDIR') {
-      if (isLink(path)) return { state: 'unusable', fault: 'broken symbolic link' };
-      // A missing file must not be created outside of the directory either.
-      if (leadsOut(realPath(path), within)) return { state: 'unusable', fault: outOf(within) };
-      return { state: 'absent' };
-    }
+    if (code === 'ENOENT' || code === 'ENOTDIR') return missing(path, within);
     return { state: 'unusable', fault: FAULTS[code ?? ''] ?? `cannot be read (${code ?? 'unknown'})` };
   }
+}
+
+function missing(path: string, within: string | undefined): FileText {
+  if (isLink(path)) return { state: 'unusable', fault: 'broken symbolic link' };
+  // A missing file must not be created outside of the directory either.
+  if (within !== undefined && leadsOut(realPath(path), within))
+    return { state: 'unusable', fault: outOf(within) };
+  return { state: 'absent' };
 }
 
 const FAULTS: Readonly<Record<string, string>> = {
@@ -119,7 +124,7 @@ function outOf(within: string | undefined): string {
 
 function isLink(path: string): boolean {
   try {
-    return lstatSync(path).isSymbolicLink();
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   } catch {
     return false;
   }
@@ -127,4 +132,20 @@ function isLink(path: string): boolean {
 
 function codeOf(cause: unknown): string | undefined {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
+}
+
+/** The canonical path of a file; of a missing file, the canonical path of the nearest existing directory and the rest. */
+export function realPath(path: string): string {
+  const full = resolve(path);
+  const parent = dirname(full);
+  try {
+    if (statSync(full, { throwIfNoEntry: false })) return realpathSync.native(full);
+  } catch {}
+  return parent === full ? full : join(realPath(parent), basename(full));
+}
+
+/** Whether the path is the directory or below it; both must be resolved. */
+export function isWithin(path: string, directory: string): boolean {
+  const steps = relative(directory, path);
+  return steps === '' || (steps !== '..' && !steps.startsWith(`..${sep}`) && !isAbsolute(steps));
 }

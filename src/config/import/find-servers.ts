@@ -1,5 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
-import { visibleText } from '../../base/text/display-text.ts';
+import { pluralize, visibleText } from '../../base/text/display-text.ts';
 import { formatKeyPath, limitDiagnostics } from '../files/diagnostics.ts';
 import { MAX_DEPTH, MAX_VALUES } from '../files/json-tree.ts';
 import { BOM, parseJsonc } from '../files/parse-jsonc.ts';
@@ -19,7 +19,7 @@ import {
 /** An existing file of another program, and the servers in it. */
 export type FoundFile = Imported & { readonly tool: ImportProgram; readonly place: ImportFile };
 
-/** Some programs keep more than servers in their user file. */
+/** Maximum size of a file of another program; some programs keep more than servers in their user file. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
 /** Reads the files of each program; never rejects, and writes and starts nothing. */
@@ -99,7 +99,7 @@ const MAX_NOTES = 20;
 function limitNotes(notes: readonly string[]): readonly string[] {
   const all = [...new Set(notes)];
   const more = all.length - MAX_NOTES;
-  return more > 0 ? [...all.slice(0, MAX_NOTES), `and ${more} more notes`] : all;
+  return more > 0 ? [...all.slice(0, MAX_NOTES), `and ${pluralize(more, 'more note')}`] : all;
 }
 
 function mapTexts(value: unknown, turn: (text: string) => string): unknown {

@@ -22,7 +22,7 @@ export type RawServer = {
   readonly way: readonly (string | number)[];
   readonly value: unknown;
   readonly from: ImportScope;
-  /** The file disables it in another place. */
+  /** Whether another part of the file disables the server. */
   readonly isOff?: boolean;
 };
 
@@ -79,15 +79,15 @@ export type Imported = {
 
 type MemberConversion = MemberConversions[string];
 
-/** The member has the same name here. */
+/** Keeps the name of the member. */
 export const unchanged: MemberConversion = (value, name) => ({ put: { [name]: value } });
 
-/** The member has another name here. */
+/** Renames the member to Toolplane's name. */
 export const renamedTo =
   (ours: string): MemberConversion =>
   (value) => ({ put: { [ours]: value } });
 
-/** The member is not needed here. */
+/** Drops the member without a note, because Toolplane does not need it. */
 export const dropped: MemberConversion = () => ({});
 
 /** The member has no equivalent; `why` says what to do. */

@@ -17,7 +17,7 @@ import {
 import { bracedText, dollarText, editorText, isVariableName, plainText } from './variables.ts';
 
 const APPROVAL = notImported('to allow tools, add rules to permissions.allow');
-const SIGN_IN = notImported('OAuth is not supported yet; set a token in "headers"');
+const SIGN_IN = notImported('signing in is not imported; set a token in "headers", or "oauth" in the entry');
 
 /** One file for the user's servers and those of each directory. */
 const CLAUDE_CODE: ImportProgram = {
@@ -96,7 +96,7 @@ const VSCODE: ImportProgram = {
   rewrite: editorText,
   conversions: {
     ...COMMON,
-    // Its "http" falls back to server-sent events, as ours does without a type.
+    // "http" of VS Code falls back to server-sent events, as Toolplane does without a type.
     type: (value) => (value === 'http' ? {} : { put: { type: value } }),
     gallery: dropped,
     version: dropped,
@@ -163,7 +163,9 @@ const GEMINI: ImportProgram = {
     includeTools: unchanged,
     excludeTools: unchanged,
     description: dropped,
-    trust: notImported('in Gemini CLI it skips every prompt; to trust the server here, set "trust": true'),
+    trust: notImported(
+      'in Gemini CLI it skips every confirmation; to trust the server here, set "trust": true',
+    ),
     tcp: notImported('this transport is not supported'),
     oauth: SIGN_IN,
     authProviderType: SIGN_IN,

@@ -22,7 +22,7 @@ export function plainText(text: string): Rewritten {
 /** The note about a `${…}` that is not a variable in the other program. */
 function plainNote(inner: string): string {
   const shown = shownPlace(inner);
-  return `${shown} is plain text in the other program and is imported as plain text: $${shown}`;
+  return `${shown} is not a variable in the other program; it is imported as literal text, written $${shown}`;
 }
 
 /** The variables of editors: `${env:NAME}`, `${userHome}`, `${workspaceFolder}` and prompts, `${input:id}`. */
@@ -62,7 +62,7 @@ function editorVariable(
     const secret = secretName(name);
     return {
       put: `\${secret:${secret}}`,
-      note: `${shownPlace(inner)} is a prompt in the other program; set its value with toolplane secret set ${secret}`,
+      note: `${shownPlace(inner)} is a value that the other program asks the user for; store the value with: toolplane secret set ${secret}`,
     };
   }
   if (inner === 'userHome') return { put: '${HOME}' };

@@ -5,7 +5,7 @@ import { SCOPES, type Source, type WrittenServer } from '../model.ts';
 export type Candidate = {
   readonly written: WrittenServer;
   readonly eligibility: 'eligible' | 'pending' | 'rejected' | 'left-out' | 'managed';
-  /** Why the user has to approve it. */
+  /** Why the user has to approve the entry. */
   readonly choice?: 'new' | 'changed';
 };
 

@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
 import { normalizeName } from '../../protocol/tool-name.ts';
 import type { Approvals } from '../approval/approvals.ts';
@@ -8,6 +9,7 @@ import type {
   IgnoredServer,
   Merged,
   Position,
+  Scope,
   ServerOverride,
   Source,
   WrittenServer,
@@ -15,7 +17,6 @@ import type {
 import { type Candidate, managedOrder, managedSource, rankCandidates } from './eligibility.ts';
 import type { Policy } from './policy.ts';
 import { entryDiagnostic, resolveServer } from './resolve-server.ts';
-import { unknownServerSettings } from './unknown-server-settings.ts';
 import { normalizeUrl } from './url-pattern.ts';
 
 export type MergeInput = {
@@ -180,4 +181,61 @@ function addressOf(written: string): string {
   // The values of variables are not known yet, so only equal texts are the same URL.
   const url = written.includes('${') ? undefined : normalizeUrl(written);
   return url ? `${url.scheme}://${url.host}:${url.port}${url.path}${url.query}` : written;
+}
+
+type SettingsInput = {
+  readonly sources: readonly Source[];
+  readonly overrides: readonly ServerOverride[];
+  readonly programNames?: readonly string[];
+  readonly placeOf?: (override: ServerOverride) => Position | undefined;
+};
+
+/** Warns about settings for unknown servers, which are probably misspelled, unless some names are not known. */
+function unknownServerSettings({
+  sources,
+  overrides,
+  programNames = [],
+  placeOf,
+}: SettingsInput): readonly ConfigDiagnostic[] {
+  if (overrides.length === 0 || sources.some(isUnknown)) return [];
+  const known = new Set([
+    ...programNames,
+    ...sources.flatMap(({ servers }) => servers.map(({ name }) => name)),
+  ]);
+  const names = [...known];
+  let looked = 0;
+  const faults = new Map<string, ConfigDiagnostic>();
+  for (const override of overrides) {
+    const { name, scope, label, path, isForProject } = override;
+    if (isForProject) continue;
+    // Managed settings with lower precedence occur twice: once for the exclusions that they add.
+    const id = JSON.stringify([scope, path ?? label, name]);
+    if (known.has(name) || faults.has(id)) continue;
+    // Each suggestion compares the name with all others, so their number is limited.
+    if (++looked > MAX_GUESSES) break;
+    const suggestion = nearest(name, names);
+    if (suggestion === undefined && EVERYWHERE.has(scope)) continue;
+    const guess = suggestion === undefined ? '' : `; did you mean ${JSON.stringify(suggestion)}?`;
+    const position = placeOf?.(override);
+    faults.set(id, {
+      level: 'warning',
+      scope,
+      label,
+      key: formatKeyPath(['serverSettings', name]),
+      ...(position && { position }),
+      message: `no server has this name${guess}`,
+    });
+  }
+  return [...faults.values()];
+}
+
+/** Maximum number of unknown names that are reported. */
+const MAX_GUESSES = 50;
+
+/** Scopes whose settings apply to all projects and may be about a server of another project. */
+const EVERYWHERE: ReadonlySet<Scope> = new Set(['user', 'managed']);
+
+/** Whether the servers of a source are not known; a catalog may not be fetched yet. */
+function isUnknown({ state, leftOut, scope }: Source): boolean {
+  return state === 'unusable' || leftOut === true || (state === 'absent' && scope === 'connector');
 }

@@ -199,6 +199,9 @@ function argvOf(entry: ExternalServerEntry): readonly string[] | undefined {
   return [entry.command, entry.args ?? []].flat().map(String);
 }
 
+const UNPRINTABLE_VARIABLE =
+  'a variable whose name is longer than 64 characters or has characters other than letters, digits, "_", "." and "-"';
+
 /**
  * The first variable of an entry that a row of commands does not allow; undefined if there is none. Programs read so many
  * variables when they start that no list of dangerous ones is complete (`JAVA_HOME`, `OPENSSL_CONF`, `GOTOOLCHAIN`), so a
@@ -209,7 +212,7 @@ export function unlistedVariable(entry: object, listed: readonly string[]): stri
   const { env, inheritEnv } = entry as { readonly env?: unknown; readonly inheritEnv?: unknown };
   const names = [...Object.keys(env ?? {}), ...(Array.isArray(inheritEnv) ? inheritEnv.map(String) : [])];
   const found = names.find((it) => !listed.includes(it) && !isHarmless(it));
-  return found === undefined || /^[\w.-]{1,64}$/.test(found) ? found : 'a variable with an unusual name';
+  return found === undefined || /^[\w.-]{1,64}$/.test(found) ? found : UNPRINTABLE_VARIABLE;
 }
 
 function isHarmless(written: string): boolean {

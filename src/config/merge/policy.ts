@@ -99,6 +99,15 @@ function denial({ key, label, rows }: List, judged: PolicySubject): PolicyDecisi
   return { kind: matches.includes('maybe') ? 'undecided' : 'allowed' };
 }
 
+/** Why the working directory of an entry does not fit the rows that allow its command. */
+function directoryFault({ entry }: PolicySubject, rows: readonly PolicyRow[]): string {
+  if (!('cwd' in entry) || entry.cwd === undefined)
+    return 'the matching row of allowedMcpServers requires a "cwd"; set "cwd" of the entry to the directory in that row';
+  return rows.some((row) => row.by === 'serverCommand' && row.cwd !== undefined)
+    ? 'the "cwd" of the entry is not the "cwd" in the matching row of allowedMcpServers; use the same directory in both'
+    : 'the "cwd" of the entry may change what its command runs; add the directory as "cwd" to the matching row of allowedMcpServers';
+}
+
 function allowance({ key, label, rows }: List, judged: PolicySubject): PolicyDecision {
   const own = rows.filter(({ by }) => by === ownKind(judged));
   // If the list has commands or URLs, a name must not bypass them.
@@ -107,10 +116,7 @@ function allowance({ key, label, rows }: List, judged: PolicySubject): PolicyDec
   const forbidden = (why = '') => ({ kind: 'forbidden', rule: `${key} of ${label}${why}` }) as const;
   if (named.length === 0) return forbidden();
   const placed = named.filter((row) => row.by !== 'serverCommand' || matchDirectory(row, judged) !== 'no');
-  if (placed.length === 0)
-    return forbidden(
-      ' (the "cwd" of the entry may change what its command runs; add the directory as "cwd" to the matching row of allowedMcpServers)',
-    );
+  if (placed.length === 0) return forbidden(` (${directoryFault(judged, named)})`);
   const variables = placed.map((row) =>
     row.by === 'serverCommand' ? unlistedVariable(judged.entry, row.env) : undefined,
   );
@@ -128,7 +134,9 @@ function allowance({ key, label, rows }: List, judged: PolicySubject): PolicyDec
   );
   const helped = helperAllowance(rows, judged);
   if (helped === 'no')
-    return forbidden(' (the "headersHelper" of the entry is a command that is not listed)');
+    return forbidden(
+      ' (the "headersHelper" of the entry is a command that is not listed; add it as "serverCommand" in a row of allowedMcpServers)',
+    );
   return { kind: matches.includes('yes') && helped === 'yes' ? 'allowed' : 'undecided' };
 }
 

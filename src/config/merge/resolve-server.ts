@@ -223,7 +223,7 @@ function allows(policy: unknown): boolean {
   return isRecord(policy) && policy.permission_policy === 'always_allow';
 }
 
-/** Keeps `org_max_permission`. */
+/** Removes the permission that allows a tool from its policy; `org_max_permission` stays. */
 function withoutAllowing(policy: unknown): unknown {
   if (!isRecord(policy) || !allows(policy)) return policy;
   const { permission_policy: _, ...rest } = policy;

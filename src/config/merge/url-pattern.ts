@@ -14,7 +14,7 @@ export type UrlPattern = {
   readonly query?: string;
 };
 
-/** Undefined if the text is not a pattern. */
+/** Parses a pattern; undefined if the text is not one. */
 export function parseUrlPattern(text: string): UrlPattern | undefined {
   const parts = /^([a-z]+|\*):\/\/(\[[\da-f:.]+\]|[^:/?]+)(?::(\*|\d{1,5}))?(\/[^?]*)?(\?.*)?$/i.exec(text);
   // URL parsers differ in how they treat these characters.
@@ -111,7 +111,7 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
   ['wss', 443],
 ]);
 
-/** Undefined if the URL is invalid or its scheme is not supported. User, password and fragment are dropped. */
+/** Normalizes a URL, without user, password and fragment; undefined if it is invalid or its scheme is not supported. */
 export function normalizeUrl(text: string): NormalizedUrl | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);

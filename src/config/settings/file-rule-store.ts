@@ -61,7 +61,7 @@ export function fileRuleStore({ context, initial, note }: FileRuleOptions): File
     if (!files)
       return {
         text: sessionOnly(
-          'the settings directory here is your own, not that of a project; run Toolplane in a project directory to save the rule',
+          'the .toolplane directory here contains your user settings, not those of a project; run Toolplane in a project directory to save the rule',
         ),
         unwritten: all,
       };
@@ -91,7 +91,7 @@ function waiting(label: string): string {
   return `${label} is not approved, so nothing was written to it: to review and approve it, run "toolplane mcp approve"`;
 }
 
-/** In settings it would prevent agents from starting that are launched without the flag for it. */
+/** In settings, this mode would keep agents from starting that are launched without the flag that allows the mode. */
 const NO_BYPASS = 'mode bypassPermissions is not written to settings';
 
 function isBypass(update: PermissionUpdate): boolean {

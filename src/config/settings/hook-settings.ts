@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/json-value.ts';
 import { nearest } from '../../base/text/nearest.ts';
-import { matcherFault, type OnFailure, type RegisteredHook } from '../../hooks/match-hooks.ts';
+import { matcherFault, neverRuns, type OnFailure, type RegisteredHook } from '../../hooks/match-hooks.ts';
 import { parseRule, type Rule } from '../../permissions/rule.ts';
 import { HOOK_EVENTS } from '../../protocol/hook.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
@@ -22,7 +22,11 @@ export function readHookSettings(
   }
   return Object.entries(raw).flatMap(([name, groups]) => {
     const event = HOOK_EVENTS.find((it) => it === name);
-    if (event) return readGroups(event, groups, faults);
+    if (event) {
+      const unsupported = neverRuns(event);
+      if (unsupported !== undefined) faults.warning(['hooks', name], unsupported);
+      return readGroups(event, groups, faults);
+    }
     if (format === 'claude') {
       faults.warning(['hooks', name], 'is not an event of Toolplane, so its hooks do not run');
       return [];
@@ -35,7 +39,7 @@ export function readHookSettings(
 
 type Event = RegisteredHook['event'];
 
-/** Per event: compiling takes time, and a project's file is read before it is approved. */
+/** Maximum number of matchers checked per event: compiling takes time, and files that are not approved are read too. */
 const MAX_CHECKED_MATCHERS = 20;
 
 function readGroups(event: Event, groups: unknown, faults: SettingDiagnostics): RegisteredHook[] {
@@ -101,7 +105,7 @@ function readCondition(
   if (text === undefined) return undefined;
   const parsed = parseRule(text, 'deny', 'userSettings');
   if (parsed.ok) return parsed.rule;
-  faults.warning(path, `${parsed.diagnostic.message}; the hook runs whatever the call is`);
+  faults.warning(path, `${parsed.diagnostic.message}; the hook runs for every call`);
   return undefined;
 }
 

@@ -9,12 +9,14 @@ import { isRestriction } from '../approval/approved-content.ts';
 import { diagnosticAt, limitDiagnostics } from '../files/diagnostics.ts';
 import type { ConfigDiagnostic, ServerOverride } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
+import { type ChannelSetting, mergeChannels } from './channel-settings.ts';
 import {
   type FileSettings,
   RULE_SOURCES,
   readSettings,
   TIMEOUTS,
   type TimeoutName,
+  type XaaIdp,
 } from './read-settings.ts';
 import type { SettingDiagnostic } from './setting-keys.ts';
 
@@ -33,8 +35,17 @@ export type Settings = {
   readonly model?: string;
   /** The model of a file of the `claude` CLI; environment variables take precedence over it. */
   readonly claudeModel?: string;
+  /** The name of the output style. */
+  readonly outputStyle?: string;
   /** `timeouts` of settings, each with its file. */
   readonly timeouts: { readonly [name in TimeoutName]?: Sourced<number> };
+  readonly xaaIdp?: XaaIdp;
+  /** The enabled channels by the name of their server; false if managed settings disable channels. */
+  readonly channels: Readonly<Record<string, ChannelSetting>> | false;
+  /** Whether there is an auto-memory folder; there is one by default. */
+  readonly autoMemory?: boolean;
+  /** Patterns for memory files that are not read. */
+  readonly memoryExcludes?: readonly string[];
   /** `serverSettings` of settings. */
   readonly overrides: readonly ServerOverride[];
   /** Project settings files that are not approved; only their restrictions are active. */
@@ -78,8 +89,12 @@ export function mergeSettings(
   const defaultMode = last(all.map((it) => it.defaultMode));
   const model = last(ours.map((it) => it.settings.model));
   const claudeModel = last(theirs.map((it) => it.settings.model));
+  const outputStyle = last(all.map((it) => it.outputStyle));
   const hooksAreOff = theirs.some((it) => it.settings.disablesHooks);
+  const xaaIdp = last(all.map((it) => it.xaaIdp));
   const rules = all.flatMap((it) => it.rules);
+  const autoMemory = last(all.map((it) => it.autoMemory));
+  const memoryExcludes = all.flatMap((it) => it.memoryExcludes ?? []);
   const settings: Settings = {
     rules,
     ...(defaultMode !== undefined && { defaultMode }),
@@ -96,7 +111,17 @@ export function mergeSettings(
     env: Object.fromEntries(all.flatMap((it) => Object.entries(it.env))),
     ...(model !== undefined && { model }),
     ...(claudeModel !== undefined && { claudeModel }),
+    ...(outputStyle !== undefined && { outputStyle }),
     timeouts: timeoutsOf(parts),
+    ...(xaaIdp && { xaaIdp }),
+    ...(autoMemory !== undefined && { autoMemory }),
+    ...(memoryExcludes.length > 0 && { memoryExcludes }),
+    channels: mergeChannels(
+      parts.map(({ source, settings: { channels } }) => ({
+        channels,
+        isManaged: source.scope === 'managed',
+      })),
+    ),
     overrides: [
       ...parts.flatMap(({ source, settings: { servers } }) => overridesOf(source, servers)),
       ...parts.flatMap(({ source, added }) => overridesOf(source, added, { isAdded: true })),
@@ -137,7 +162,10 @@ function unusedKeys(
 ): UnusedKeys[] {
   if (format === undefined) {
     // `--settings` was given for this run.
-    return keys.map((key) => ({ text: `${label}: "${key}" is not used`, isReported: scope === 'program' }));
+    return keys.map((key) => ({
+      text: `${label}: "${key}" is a setting of the claude CLI that Toolplane does not use`,
+      isReported: scope === 'program',
+    }));
   }
   if (unused.length === 0) return [];
   const shown = unused.slice(0, MAX_UNUSED_KEYS).map((key) => visibleText(truncate(key, MAX_KEY_LENGTH)));
@@ -240,13 +268,15 @@ function timeoutsOf(parts: readonly Part[]): Settings['timeouts'] {
 
 /** The active part of settings that are not approved: restrictions, and nothing that allows, runs or sets something. */
 function restrictionsOnly({ rules, servers, ...settings }: FileSettings): FileSettings {
-  const { forbidsBypass, blocksReads, blocksWrites, deniesPrompts } = settings;
+  const { forbidsBypass, blocksReads, blocksWrites, deniesPrompts, outputStyle } = settings;
   return {
     rules: rules.filter(({ effect }) => effect !== 'allow'),
     ...(forbidsBypass && { forbidsBypass }),
     ...(blocksReads && { blocksReads }),
     ...(blocksWrites && { blocksWrites }),
     ...(deniesPrompts && { deniesPrompts }),
+    // The output style only selects a text.
+    ...(outputStyle !== undefined && { outputStyle }),
     directories: [],
     hooks: [],
     env: {},

@@ -19,7 +19,7 @@ export type PermissionSettings = {
 const EFFECTS = ['allow', 'ask', 'deny'] as const;
 const IN_PROJECT: ReadonlySet<RuleSource> = new Set(['projectSettings', 'localSettings']);
 
-/** Settings that are on or off, and what they are called here. */
+/** Settings that are on or off, and their names in this code. */
 const SWITCHES = {
   blockReadsOutsideWorkingDirectories: 'blocksReads',
   blockWritesOutsideWorkingDirectories: 'blocksWrites',
@@ -136,7 +136,7 @@ function readRule(text: string, effect: PermissionBehavior, source: RuleSource):
     return { rule: parsed.rule, ...(remark !== undefined && { remark }) };
   }
   const { message } = parsed.diagnostic;
-  return effect === 'allow' ? { remark: `${message}; it allows nothing` } : { fault: message };
+  return effect === 'allow' ? { remark: `${message}; the rule allows nothing` } : { fault: message };
 }
 
 /** Parses several rules. */
@@ -156,7 +156,7 @@ export function readRules(
 /** The warning about a rule for an unknown tool; none for MCP tools and for tools of other agents. */
 export function unknownToolWarning(rule: Rule): string | undefined {
   const { tool } = rule;
-  if (tool === '*' || isMcpToolName(tool) || BUILT_IN_TOOLS.includes(tool) || isToolElsewhere(tool))
+  if (tool === '*' || isMcpToolName(tool) || BUILT_IN_TOOLS.includes(tool) || ELSEWHERE.has(tool))
     return undefined;
   const guess = nearest(tool, BUILT_IN_TOOLS);
   const message = `rule "${ruleText(rule)}" names an unknown tool`;
@@ -165,63 +165,66 @@ export function unknownToolWarning(rule: Rule): string | undefined {
 
 /** A tool of another agent, also of a newer version; a name that resembles one of ours may be misspelled. */
 function isOnlyElsewhere(tool: string): boolean {
-  if (isToolElsewhere(tool)) return true;
+  if (ELSEWHERE.has(tool)) return true;
   const isOurs = BUILT_IN_TOOLS.includes(tool) || isMcpToolName(tool);
   return !isOurs && /^[A-Z]\w*$/.test(tool) && nearest(tool, BUILT_IN_TOOLS) === undefined;
 }
 
-function isToolElsewhere(tool: string): boolean {
-  return ELSEWHERE.has(tool) && !BUILT_IN_TOOLS.includes(tool);
-}
-
 /** The names of built-in tools; settings are read before the tools are loaded. */
 export const BUILT_IN_TOOLS: readonly string[] = [
+  'Agent',
+  'AskUserQuestion',
   'Bash',
+  'ClaimTask',
+  'CompleteTask',
+  'CronCreate',
+  'CronDelete',
+  'CronList',
   'Edit',
+  'EnterPlanMode',
+  'ExitPlanMode',
+  'EnterWorktree',
+  'ExitWorktree',
   'Glob',
   'Grep',
   'ListMcpResourcesTool',
+  'ListAgents',
+  'Monitor',
+  'NotebookEdit',
   'Read',
   'ReadMcpResourceTool',
+  'ScheduleWakeup',
+  'SendMessage',
+  'Skill',
   'Sleep',
-  'Task',
+  'SubmitPlan',
+  'TaskStop',
+  'TaskCreate',
+  'TaskGet',
+  'TaskList',
+  'TaskUpdate',
+  'TodoWrite',
   'ToolSearch',
+  'WebFetch',
+  'WebSearch',
   'Write',
   'connect_mcp',
 ];
 
 /** Tools of other agents: rules for them are valid, but have no effect here. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
-  'Agent',
-  'AskUserQuestion',
   'BashOutput',
-  'EnterPlanMode',
-  'ExitPlanMode',
   'KillBash',
   'KillShell',
   'LS',
   'LSP',
   'ListMcpResources',
-  'ListMcpResourcesTool',
   'MultiEdit',
-  'NotebookEdit',
   'NotebookRead',
   'PowerShell',
   'ReadMcpResource',
-  'ReadMcpResourceTool',
-  'SendMessage',
-  'Skill',
   'SlashCommand',
   'StructuredOutput',
-  'TaskCreate',
-  'TaskGet',
-  'TaskList',
   'TaskOutput',
-  'TaskStop',
-  'TaskUpdate',
   'TodoRead',
-  'TodoWrite',
-  'ToolSearch',
-  'WebFetch',
-  'WebSearch',
 ]);

@@ -12,21 +12,39 @@ const KEYS: Readonly<Record<string, { readonly scopes?: readonly Scope[]; readon
   hooks: {},
   env: {},
   model: {},
+  outputStyle: {},
   sandbox: {},
   timeouts: {},
   serverSettings: {},
+  channels: {},
+  autoMemoryEnabled: {},
+  claudeMdExcludes: {},
   mcpServers: {
     scopes: ['user', 'local'],
     instead: 'put servers in .mcp.json, in managed-mcp.json or in a file for --mcp-config',
   },
-  plugins: { scopes: ['user', 'managed'], instead: 'only user and managed settings can name plugins' },
-  connectors: { scopes: ['user', 'managed'], instead: 'only user and managed settings can name connectors' },
-  allowedMcpServers: { scopes: ['managed'], instead: 'only managed settings can allow servers' },
+  plugins: {
+    scopes: ['user', 'managed'],
+    instead: 'plugins can be listed only in user and managed settings',
+  },
+  connectors: {
+    scopes: ['user', 'managed'],
+    instead: 'connectors can be listed only in user and managed settings',
+  },
+  xaaIdp: {
+    scopes: ['user', 'managed'],
+    instead: 'the identity provider can be set only in user and managed settings',
+  },
+  allowedMcpServers: { scopes: ['managed'], instead: 'it is used only in managed settings' },
   deniedMcpServers: {
     scopes: ['managed'],
-    instead: 'only managed settings can deny servers; use "disabled" in "serverSettings"',
+    instead:
+      'it is used only in managed settings; to disable a server here, set "disabled" in "serverSettings"',
   },
 };
+
+/** All known keys. */
+export const SETTING_KEYS: ReadonlySet<string> = new Set(Object.keys(KEYS));
 
 /** Keys of other programs: valid, but without effect. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
@@ -34,7 +52,6 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   'alwaysThinkingEnabled',
   'apiKeyHelper',
   'attribution',
-  'autoMemoryEnabled',
   'autoUpdatesChannel',
   'availableModels',
   'awsAuthRefresh',
@@ -54,7 +71,6 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   'includeCoAuthoredBy',
   'language',
   'otelHeadersHelper',
-  'outputStyle',
   'plansDirectory',
   'prefersReducedMotion',
   'respectGitignore',
@@ -106,7 +122,7 @@ function warnUnused(
   const isGuessed = faults.all.length < MAX_GUESSES;
   const guess = isGuessed ? (nearest(key, known) ?? nearest(`${key}Ms`, known)) : undefined;
   const hint = guess === undefined ? '' : `; did you mean "${formatKeyPath([...path, guess])}"?`;
-  faults.warning([...path, key], `is not used${hint}`);
+  faults.warning([...path, key], `is not a known key${hint}`);
 }
 
 const MAX_GUESSES = 50;

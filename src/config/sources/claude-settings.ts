@@ -27,10 +27,13 @@ const USED: ReadonlySet<string> = new Set([
   'disabledMcpjsonServers',
   'env',
   'model',
+  'outputStyle',
   'sandbox',
+  'autoMemoryEnabled',
+  'claudeMdExcludes',
 ]);
 
-/** An administrator's settings for another program can only add restrictions. */
+/** The keys that are used of an administrator's settings for the CLI, which can only add restrictions here. */
 const USED_IF_MANAGED: ReadonlySet<string> = new Set(['permissions', 'deniedMcpServers']);
 
 const RESTRICTIONS = [
@@ -68,11 +71,7 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0;
 }
 
-/** The CLI calls mode `default` also `manual`, and the tool `Task` also `Agent`. */
+/** The CLI calls mode `default` also `manual`. */
 function translated(member: string, value: unknown): unknown {
-  if (member === 'defaultMode') return value === 'manual' ? 'default' : value;
-  if (!Array.isArray(value) || member === 'additionalDirectories') return value;
-  return value.map((rule: unknown) =>
-    typeof rule === 'string' ? rule.replace(/^\s*Agent(?=\s*(?:\(|$))/, 'Task') : rule,
-  );
+  return member === 'defaultMode' && value === 'manual' ? 'default' : value;
 }

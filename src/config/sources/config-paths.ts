@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { visibleText } from '../../base/text/display-text.ts';
 import { redactText } from '../../base/text/redact.ts';
 import type { ConfigContext } from '../config-context.ts';
-import { isWithin, realPath } from '../files/real-path.ts';
+import { isWithin, realPath } from '../files/read-text.ts';
 
 /** The paths of configuration files, lowest precedence first: of directories, the farthest first. */
 export type ConfigPaths = {

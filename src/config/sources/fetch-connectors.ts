@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import type { Dispatcher } from 'undici';
 import { isRecord } from '../../base/json-value.ts';
 import { NETWORK_ERRORS } from '../../mcp/errors/classify-failure.ts';
-import { checkProxy } from '../../mcp/transports/http/open-http.ts';
+import { checkProxy } from '../../mcp/transports/http/dial-http.ts';
 import { proxyFor } from '../../mcp/transports/http/proxy.ts';
 import { VERIFIED } from '../../mcp/transports/http/tls-options.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
@@ -10,11 +9,11 @@ import type { ConfigContext } from '../config-context.ts';
 import type { Configuration } from '../configuration.ts';
 import { createExpander } from '../expand/expand-entry.ts';
 import { parseDocument } from '../files/read-document.ts';
-import { fileSecretStore } from '../secrets/secret-store.ts';
+import { openSecretStore } from '../secrets/secret-store.ts';
 import { cachePath, readCache, writeCache } from './read-connectors.ts';
 import type { ConnectorSetting } from './source-types.ts';
 
-/** Fetches the catalogues that settings name and caches them; true if one changed. Never rejects. */
+/** Fetches the catalogs that settings name and caches them; true if one changed. Never rejects. */
 export async function fetchConnectors(
   { context, settings, connectors }: Configuration,
   { signal, note }: Pick<RefreshOptions, 'signal' | 'note'>,
@@ -22,7 +21,7 @@ export async function fetchConnectors(
   if (connectors.length === 0) return false;
   const expand = createExpander({
     env: { ...context.env, ...settings.env },
-    secrets: () => fileSecretStore(join(context.home, 'secrets.json')),
+    secrets: () => openSecretStore(context, note),
   });
   const { changed } = await refreshCaches(context, connectors, {
     signal,
@@ -41,12 +40,12 @@ export type RefreshOptions = {
   readonly signal: AbortSignal;
   /** Substitutes the variables in headers; throws an error without values if one is missing. */
   expandHeaders(headers: Headers, connector: ConnectorSetting): Headers | Promise<Headers>;
-  /** Called for each catalogue that could not be fetched; its cached content stays active. */
-  note(text: string): void;
+  /** Called for each catalog that could not be fetched, with whether earlier content of it is cached and stays active. */
+  note(text: string, cache?: 'cached' | 'not-cached'): void;
   readonly now?: () => number;
 };
 
-/** Fetches all catalogues in parallel; never rejects. `changed`: the content of one is different. */
+/** Fetches all catalogs in parallel; never rejects. `changed`: the content of one is different. */
 export async function refreshCaches(
   context: Pick<ConfigContext, 'home' | 'env'>,
   connectors: readonly ConnectorSetting[],
@@ -58,7 +57,10 @@ export async function refreshCaches(
         fault: `the catalog could not be stored (${messageOf(thrown)}); check the permissions of ${context.home} and the free disk space`,
       }));
       // Not reported after an abort.
-      if ('fault' in outcome && !options.signal.aborted) options.note(`${connector.label}: ${outcome.fault}`);
+      if ('fault' in outcome && !options.signal.aborted) {
+        const cached = readCache(cachePath(context.home, connector));
+        options.note(`${connector.label}: ${outcome.fault}`, cached ? 'cached' : 'not-cached');
+      }
       return 'isChanged' in outcome && outcome.isChanged;
     }),
   );
@@ -99,7 +101,7 @@ async function refresh(
   return { isChanged };
 }
 
-/** A request for a catalogue; variables in `headers` are substituted. */
+/** A request for a catalog; variables in `headers` are substituted. */
 export type ConnectorRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -122,7 +124,7 @@ const LIMIT_MS = 10_000;
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 
-/** Fetches a catalogue once; never rejects. */
+/** Fetches a catalog once; never rejects. */
 export async function fetchConnector(request: ConnectorRequest): Promise<ConnectorAnswer> {
   const limit = AbortSignal.timeout(request.limitMs ?? LIMIT_MS);
   const { Agent, ProxyAgent } = await import('undici');
@@ -166,7 +168,8 @@ async function follow(
     if (status === 304 && etag !== undefined) return { kind: 'same' };
     const location = answer.headers.location;
     if (!REDIRECTS.has(status) || typeof location !== 'string') return failed(statusFault(status));
-    if (!URL.canParse(location, url.href)) return failed('redirects to an invalid URL');
+    if (!URL.canParse(location, url.href))
+      return failed('the server redirects to an invalid URL; check the URL of the connector');
     const next = new URL(location, url);
     if (next.origin !== url.origin)
       return failed(
@@ -174,7 +177,7 @@ async function follow(
       );
     url = next;
   }
-  return failed('too many redirects');
+  return failed('the server redirects too often; check the URL of the connector');
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -190,7 +193,7 @@ async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Con
   }
   const document = parseDocument(Buffer.concat(chunks).toString('utf8'));
   if (document.state !== 'read' || !isRecord(document.value.mcpServers))
-    return failed('the response is not a JSON object with "mcpServers"');
+    return failed('the response is not a JSON object with "mcpServers"; check the URL of the connector');
   const { etag } = headers;
   return {
     kind: 'fresh',
@@ -202,7 +205,7 @@ async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Con
 function statusFault(status: number): string {
   if (status === 401 || status === 403)
     return `access denied (HTTP ${status}); check the "headers" of the connector`;
-  return `unexpected response: HTTP ${status}`;
+  return `the server answered with HTTP ${status}; check the URL of the connector, or try again later`;
 }
 
 /** Uses error codes only: messages of libraries may contain parts of the request. */
@@ -211,7 +214,7 @@ function faultOf(cause: unknown): string {
   if (code === 'UND_ERR_INVALID_ARG') return 'invalid "headers"; check their values for line breaks';
   if (code === 'bad-config')
     return 'the proxy URL in the environment is not supported; use an http:// or https:// proxy';
-  if (typeof code !== 'string') return 'request failed';
+  if (typeof code !== 'string') return 'the request failed; check the URL of the connector and the network';
   return NETWORK_ERRORS[code]?.fault ?? `connection failed (${code})`;
 }
 

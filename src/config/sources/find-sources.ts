@@ -37,25 +37,27 @@ export function findSources(context: ConfigContext, flags: ConfigFlags): FoundSo
     ...ofPlugins.flatMap((it) => it.directories),
     ...(flags.pluginDirs ?? []).filter((it) => it !== '').map((it) => resolve(context.cwd, it)),
   ];
-  const plugins = lastOfEach(directories, (it) => it).map((it) =>
-    readPlugin(it, (path) => pathLabel(path, context)),
-  );
+  const plugins = lastOfEach(directories, (it) => it).map((directory) => ({
+    directory,
+    ...readPlugin(directory, (path) => pathLabel(path, context)),
+  }));
   const connectors = lastOfEach(
     ofConnectors.flatMap((it) => it.connectors),
     ({ url }) => url,
   );
-  const catalogues = connectors.map((it) => connectorSource(it, context.home));
+  const catalogs = connectors.map((it) => connectorSource(it, context.home));
   const { root } = paths;
   return {
     ...(root !== undefined && { root }),
     sources: inScopeOrder([
-      ...catalogues,
+      ...catalogs,
       ...plugins.flatMap((it) => it.sources),
       ...files.flatMap(({ file, document }) => serversOf(file, document)),
       ...fromFlags.servers,
     ]),
     settingsSources: settings,
     connectors,
+    plugins: plugins.map(({ name, directory }) => ({ name, directory })),
     program: Object.fromEntries(fromFlags.program),
     sourceFaults: [
       // Problems of files that may also hold servers are in `sources`.
@@ -74,7 +76,7 @@ export function findSources(context: ConfigContext, flags: ConfigFlags): FoundSo
       ),
       ...fromFlags.files,
       ...plugins.flatMap((it) => it.files),
-      ...catalogues.flatMap(({ path, label, state }) => (path === undefined ? [] : [{ path, label, state }])),
+      ...catalogs.flatMap(({ path, label, state }) => (path === undefined ? [] : [{ path, label, state }])),
     ],
   };
 }

@@ -6,14 +6,18 @@ import type { ConfigContext } from '../config-context.ts';
 import { literalText } from '../expand/parse-template.ts';
 import { diagnosticAt } from '../files/diagnostics.ts';
 import { type Document, readDocument } from '../files/read-document.ts';
-import { isWithin } from '../files/real-path.ts';
+import { isWithin } from '../files/read-text.ts';
 import type { ConfigDiagnostic, Source } from '../model.ts';
 import { type Origin, readServers } from './read-servers.ts';
 import { type FileState, fileState, type SettingsSource } from './source-types.ts';
 import { validateServerName } from './validate-entry.ts';
 
 /** The sources of a plugin, lowest precedence first, and the files that were looked for. */
-type Plugin = { readonly sources: readonly Source[]; readonly files: readonly FileState[] };
+type Plugin = {
+  readonly name: string;
+  readonly sources: readonly Source[];
+  readonly files: readonly FileState[];
+};
 
 /** Reads a directory with an `.mcp.json`, with servers in its `plugin.json`, or with both; `plugin.json` takes precedence. */
 export function readPlugin(directory: string, labelOf: (path: string) => string): Plugin {
@@ -37,23 +41,24 @@ export function readPlugin(directory: string, labelOf: (path: string) => string)
   const fault = directoryFault(directory);
   if (fault !== undefined) {
     const place = { ...origin(path), label: labelOf(directory) };
-    return { sources: [readServers({ state: 'unusable', fault }, place)], files };
+    return { name: owner, sources: [readServers({ state: 'unusable', fault }, place)], files };
   }
   const sources = [readServers(own.document, origin(path))];
-  if (!manifest) return { sources, files };
+  if (!manifest) return { name: owner, sources, files };
   const { document } = manifest;
   if (document.state !== 'read')
-    return { sources: [...sources, readServers(document, origin(manifest.path))], files };
+    return { name: owner, sources: [...sources, readServers(document, origin(manifest.path))], files };
   const { mcpServers } = document.value;
   if (typeof mcpServers !== 'string') {
     const inManifest = readServers(document, { ...origin(manifest.path), kind: 'settings' });
-    return { sources: mcpServers === undefined ? sources : [...sources, inManifest], files };
+    return { name: owner, sources: mcpServers === undefined ? sources : [...sources, inManifest], files };
   }
   const other = resolve(directory, mcpServers);
   // Many plugins name `.mcp.json`, which is read anyway.
-  if (other === path) return { sources, files };
+  if (other === path) return { name: owner, sources, files };
   const named = readNamed(other, directory);
   return {
+    name: owner,
     sources: [...sources, readServers(named, origin(other))],
     files: [...files, fileState(other, labelOf(other), named)],
   };
@@ -76,7 +81,7 @@ function directoryFault(path: string): string | undefined {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'no such directory; check the path of the plugin';
-    return `the directory of the plugin cannot be read (${code})`;
+    return `the directory of the plugin cannot be read (${code}); check its permissions`;
   }
 }
 

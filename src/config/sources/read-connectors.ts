@@ -12,7 +12,7 @@ import { addressLabel } from './config-paths.ts';
 import { readServers } from './read-servers.ts';
 import type { ConnectorSetting, SettingsSource } from './source-types.ts';
 
-/** The catalogues in `connectors` of settings; an invalid one does not affect the others. */
+/** The catalogs in `connectors` of settings; an invalid one does not affect the others. */
 export function connectorSettings(source: SettingsSource): {
   readonly connectors: readonly ConnectorSetting[];
   readonly faults: readonly ConfigDiagnostic[];
@@ -49,7 +49,7 @@ function readConnector(value: unknown): { readonly connector: ConnectorSetting }
 type Strings = Readonly<Record<string, string>>;
 const isString = (value: unknown) => typeof value === 'string';
 
-/** A catalogue must be fetched over TLS, except from a loopback address. */
+/** A catalog must be fetched over TLS, except from a loopback address. */
 function urlFault(url: unknown): string | undefined {
   if (typeof url !== 'string' || !URL.canParse(url)) return 'must be a full URL that starts with https://';
   if (url.includes('${'))
@@ -60,7 +60,7 @@ function urlFault(url: unknown): string | undefined {
   return 'must start with https://; only a loopback address may use http://';
 }
 
-/** The cached content of a catalogue; nothing is fetched. */
+/** The cached content of a catalog; nothing is fetched. */
 export function connectorSource(connector: ConnectorSetting, home: string): Source {
   const path = cachePath(home, connector);
   const cached = readCache(path);
@@ -110,8 +110,8 @@ function hasVariable(value: unknown): boolean {
   );
 }
 
-/** The last content of a catalogue. */
-type CachedCatalogue = {
+/** The last content of a catalog. */
+type CachedCatalog = {
   readonly etag?: string;
   /** ISO 8601 time of the fetch. */
   readonly fetchedAt: string;
@@ -120,7 +120,7 @@ type CachedCatalogue = {
 
 const VERSION = 1;
 
-/** Responses are limited to 2 MiB, so a larger file was not written by Toolplane. */
+/** Maximum size of a cache file. Responses are limited to 2 MiB, so Toolplane does not write larger ones. */
 const MAX_CACHE_BYTES = 8 * 1024 * 1024;
 
 /** The path of the cache file. A URL may contain a secret, so the name of the file is a hash. */
@@ -128,8 +128,8 @@ export function cachePath(home: string, { url }: Pick<ConnectorSetting, 'url'>):
   return join(home, 'cache', 'connectors', `${createHash('sha256').update(url).digest('hex')}.json`);
 }
 
-/** Undefined if the file is missing or unusable; the catalogue is then fetched again. */
-export function readCache(path: string): CachedCatalogue | undefined {
+/** Undefined if the file is missing or unusable; the catalog is then fetched again. */
+export function readCache(path: string): CachedCatalog | undefined {
   try {
     if (statSync(path).size > MAX_CACHE_BYTES) return undefined;
     const document = parseDocument(readFileSync(path, 'utf8'));
@@ -146,7 +146,7 @@ export function readCache(path: string): CachedCatalogue | undefined {
 export function writeCache(
   path: string,
   { label }: Pick<ConnectorSetting, 'label'>,
-  it: CachedCatalogue,
+  it: CachedCatalog,
 ): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   replaceFile(path, `${JSON.stringify({ version: VERSION, url: label, ...it })}\n`, { mode: 0o600 });

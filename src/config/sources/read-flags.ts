@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { isRecord } from '../../base/json-value.ts';
 import type { SdkServerEntry } from '../../mcp/connection/connect-context.ts';
 import { sdkEntry } from '../../mcp/servers/server-entry.ts';
+import { flagName } from '../../protocol/launch-flag.ts';
 import {
   type Document,
   documentOfValue,
@@ -31,9 +32,9 @@ type FoundFlags = {
 
 /** Reads `--mcp-config`, `--settings` and `--managed-settings`; a file that a flag names must exist. */
 export function readFlags(flags: ConfigFlags, cwd: string): FoundFlags {
-  const { mcpConfigs = [], settings, managedSettings } = flags;
-  const configs = mcpConfigs.map((it) => readFlag('--mcp-config', it, cwd));
-  const given = settings ? readFlag('--settings', settings, cwd, FILE_VERSION) : undefined;
+  const { mcpConfigs = [], settings, managedSettings, nameOf = flagName } = flags;
+  const configs = mcpConfigs.map((it) => readFlag(nameOf('mcp-config'), it, cwd));
+  const given = settings ? readFlag(nameOf('settings'), settings, cwd, FILE_VERSION) : undefined;
   const program = new Map<string, SdkServerEntry>();
   const servers = configs.map(({ label, path, document }) => {
     const own: [string, SdkServerEntry][] = [];
@@ -55,7 +56,7 @@ export function readFlags(flags: ConfigFlags, cwd: string): FoundFlags {
     program,
     settings: [
       ...(given ? settingsSources({ scope: 'program', ...given }, given.document) : []),
-      ...settingsSources({ scope: 'managed', label: '--managed-settings' }, policy),
+      ...settingsSources({ scope: 'managed', label: nameOf('managed-settings') }, policy),
     ],
     faults: given ? documentFaults(given.document, { scope: 'program', label: given.label }) : [],
     files: [...configs, ...(given ? [given] : [])].flatMap(({ path, label, document }) =>

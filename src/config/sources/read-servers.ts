@@ -70,7 +70,7 @@ export function readServers(document: Document, origin: Origin): Source {
   return { ...place, state: 'read', servers, faults: limitDiagnostics(faults) };
 }
 
-/** More servers than a person can use. */
+/** Maximum number of servers that are read from one file, more than a person can use. */
 const MAX_SERVERS = 2000;
 
 /** The problems of a whole document, whatever it contains. */
@@ -106,7 +106,7 @@ function locatedAt({ locate }: ReadDocument, keyPath: readonly string[]): Pick<W
 
 /**
  * The kind of document: a file for servers; a plugin's file, in which the wrapper may be left out; settings, which may
- * have no servers; or the content of a flag or a catalogue, which must have some.
+ * have no servers; or the content of a flag or a catalog, which must have some.
  */
 export type ServersKind = 'file' | 'plugin' | 'settings' | 'given';
 
@@ -128,7 +128,7 @@ export function serversObject(value: Readonly<Record<string, unknown>>, kind: Se
   // The other keys of settings are checked where settings are read.
   if (kind === 'settings' || (kind !== 'given' && Object.keys(value).length === 0)) return NONE;
   const misnamed = Object.keys(value).find((key) => MISNAMED.has(key.toLowerCase().replaceAll(/[-_ ]/g, '')));
-  if (misnamed !== undefined) return faulty([misnamed], 'servers belong in "mcpServers"; rename the key');
+  if (misnamed !== undefined) return faulty([misnamed], 'unknown key; rename it to "mcpServers"');
   if (!Object.values(value).some(isLikeEntry))
     return faulty([], 'has no "mcpServers" object; write { "mcpServers": { … } }');
   if (kind === 'plugin') {

@@ -1,4 +1,5 @@
 import type { SdkServerEntry } from '../../mcp/connection/connect-context.ts';
+import type { FlagNames } from '../../protocol/launch-flag.ts';
 import type { Document } from '../files/read-document.ts';
 import { type ConfigDiagnostic, type Position, SCOPES, type Scope, type Source } from '../model.ts';
 import { claudeSettings } from './claude-settings.ts';
@@ -38,7 +39,7 @@ export function compareSettings(one: SettingsRank, other: SettingsRank): number 
 
 type SettingsRank = Pick<SettingsSource, 'scope' | 'format'>;
 
-/** A remote catalogue of servers that settings name. */
+/** A remote catalog of servers that settings name. */
 export type ConnectorSetting = {
   readonly url: string;
   /** Variables are not substituted yet. */
@@ -58,8 +59,10 @@ export type FoundSources = {
    * flag adds.
    */
   readonly settingsSources: readonly SettingsSource[];
-  /** The catalogues that settings name; their cached content is in `sources`. */
+  /** The catalogs that settings name; their cached content is in `sources`. */
   readonly connectors: readonly ConnectorSetting[];
+  /** The plugins, lowest precedence first. */
+  readonly plugins: readonly { readonly name: string; readonly directory: string }[];
   /** In-process servers that `--mcp-config` names; they shadow all other servers of the same name. */
   readonly program: Readonly<Record<string, SdkServerEntry>>;
   /** Problems of settings files, and of the plugins and connectors they name; those of `sources` are in `sources`. */
@@ -72,6 +75,8 @@ export type FoundSources = {
 
 /** Configuration that flags and programs pass. */
 export type ConfigFlags = {
+  /** How messages name a flag; as on the command line by default. */
+  readonly nameOf?: FlagNames;
   /** `--setting-sources`; all by default. */
   readonly scopes?: readonly string[];
   /** `--mcp-config`: JSON texts and paths, in the order given. */

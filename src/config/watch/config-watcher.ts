@@ -50,7 +50,7 @@ export class ConfigWatcher implements Disposable {
   refresh(): Promise<void> {
     this.#work = this.#work
       .then(() => this.#read())
-      // After an error the next change is applied all the same.
+      // After an error, the next change is still applied.
       .catch((cause) =>
         this.#note(`changes of the configuration were not fully applied: ${messageOf(cause)}`),
       );
@@ -81,7 +81,7 @@ export class ConfigWatcher implements Disposable {
     await this.#followed.apply(this.#current, before);
   }
 
-  /** An error in the listener does not stop the watcher. */
+  /** Reports a message. An error in the listener does not stop the watcher. */
   #note(text: string): void {
     try {
       this.#followed.note(text);
@@ -120,7 +120,7 @@ function heldFiles(
     why: [
       ...broken.map((label) => `${label} cannot be read; ${STAYS}`),
       ...emptied.map((label) => `${label} is empty; ${STAYS}; write {} to it to remove all settings`),
-      ...unfit.map((label) => `${label} contains an error that prevents a start; ${STAYS}`),
+      ...unfit.map((label) => `${label} contains an error that Toolplane cannot start with; ${STAYS}`),
     ],
   };
 }

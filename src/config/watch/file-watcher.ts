@@ -2,7 +2,7 @@ import { type BigIntStats, type FSWatcher, lstatSync, readlinkSync, statSync, wa
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { startTimer } from '../../base/async/timers.ts';
 
-/** Editors save in several steps, which are done after this time without changes. */
+/** Time without changes before they are reported, since editors save in several steps. */
 const QUIET_MS = 60;
 /** Maximum wait in a directory with constant changes. */
 const MAX_WAIT_MS = 1_000;
@@ -125,7 +125,7 @@ function look(path: string): BigIntStats | 'absent' | 'unreadable' {
   }
 }
 
-/** The usual limit of operating systems. */
+/** Maximum number of symbolic links in a path, the usual limit of operating systems. */
 const MAX_LINKS = 40;
 
 /**

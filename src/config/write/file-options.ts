@@ -3,7 +3,7 @@ import { HostError } from '../../mcp/errors/host-error.ts';
 import type { ConfigContext } from '../config-context.ts';
 import type { EditOptions } from '../files/edit-document.ts';
 import { FILE_VERSION } from '../files/read-document.ts';
-import { isWithin, realPath } from '../files/real-path.ts';
+import { isWithin, realPath } from '../files/read-text.ts';
 import { findConfigPaths } from '../sources/config-paths.ts';
 
 /**

@@ -3,7 +3,7 @@ import { isRecord } from '../../base/json-value.ts';
 import { editDocument } from '../files/edit-document.ts';
 import type { Edit } from '../files/edit-text.ts';
 import { FILE_VERSION, readDocument } from '../files/read-document.ts';
-import { realPath } from '../files/real-path.ts';
+import { realPath } from '../files/read-text.ts';
 import { isUserFile } from './file-options.ts';
 
 /** A file outside of Toolplane's own directory that Toolplane created or changed, and its changes. */

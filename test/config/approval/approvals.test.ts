@@ -318,7 +318,7 @@ describe('trust in a repository is bound to its identity, not to its path', () =
     expect(readFileSync(outside, 'utf8')).toBe('kept');
     const token = readFileSync(join(it.project, '.git/toolplane-trust'), 'utf8');
     expect(token).toMatch(/^[0-9a-f]{64}\n$/);
-    // Whoever can read the token can bring it along in an archive.
+    // The token is readable for the user only, since an archive with a copied token would be trusted.
     expect(statSync(join(it.project, '.git/toolplane-trust')).mode & 0o777).toBe(0o600);
     trustDirectory(it.home, it.project);
     expect(readFileSync(join(it.project, '.git/toolplane-trust'), 'utf8')).not.toBe(token);

@@ -37,7 +37,7 @@ describe('hashContent', () => {
   function sorted(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(sorted);
     if (typeof value !== 'object' || value === null) return value;
-    // Not the list itself: an empty object is no empty list.
+    // The list is wrapped in an object, so that an empty object differs from an empty list.
     const members = Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, it]) => ({ name, it: sorted(it) }));

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createExpander } from '../../../src/config/expand/expand-entry.ts';
-import { fileSecretStore } from '../../../src/config/secrets/secret-store.ts';
+import { openSecretStore } from '../../../src/config/secrets/secret-store.ts';
 import type { ServerEntry, ToolCache } from '../../../src/mcp/connection/connect-context.ts';
 import type { Connection } from '../../../src/mcp/connection/connection.ts';
 import { fileEraCache } from '../../../src/mcp/connection/protocol-era.ts';
@@ -17,10 +17,10 @@ const VALUES = { TOKEN: 'tok-aaaa-1111', PLACE: 'place-bbbb-2222', FLAG: 'flag-d
 const SECRET = 'sec-cccc-3333';
 const HIDDEN = [VALUES.TOKEN, SECRET];
 
-/** Servers of a test, with variables and a store of its own, and everything that was told of them. */
+/** Servers with their own variables and secret store, and everything that is reported about them. */
 function serversWith(env: Record<string, string | undefined> = VALUES) {
-  const { home } = configPlace();
-  const store = fileSecretStore(join(home, 'secrets.json'));
+  const { home, world: context } = configPlace();
+  const store = openSecretStore(context());
   store.set('key', SECRET);
   const told: unknown[] = [];
   const tell = (...what: unknown[]) => void told.push(what);
@@ -40,7 +40,7 @@ function serversWith(env: Record<string, string | undefined> = VALUES) {
   return { servers, store, told, dial };
 }
 
-/** A server whose one tool tells what it was started with, backwards so that nothing is masked, and which tells it on stderr too. */
+/** A server that reports how it was started: by its tool, reversed so that nothing is masked, and on stderr. */
 const TELLING = rawServer(`(message, send, greet) => {
   const told = JSON.stringify([process.argv.slice(1), process.env.A, process.env.B, process.cwd()]);
   if (message.method === 'initialize') { console.error(told); return greet(message); }
@@ -165,7 +165,7 @@ test.each<[string, ServerEntry, string]>([
 
 test('does not retry a missing value automatically; a reconnect uses the current values', async () => {
   const env: Record<string, string | undefined> = {};
-  const store = fileSecretStore(join(configPlace().home, 'secrets.json'));
+  const store = openSecretStore(configPlace().world());
   const fleet = new Fleet({}, { expand: createExpander({ env, secrets: store }) });
   const entry: ServerEntry = { command: '${BIN}', env: { A: '${secret:key}' } };
   fleet.servers.add({ srv: entry }, 'dynamic');
@@ -207,7 +207,10 @@ test('does not reuse a tool list that was cached with other credentials', async 
   const fleet = () =>
     new Fleet(
       {},
-      { toolCache: catalogue, expand: createExpander({ env, secrets: () => fileSecretStore('/') }) },
+      {
+        toolCache: catalogue,
+        expand: createExpander({ env, secrets: () => openSecretStore(configPlace().world()) }),
+      },
     );
   const dialled = async (entry: ServerEntry) => {
     await using own = fleet();

@@ -24,7 +24,7 @@ describe('expand entry', () => {
   };
   const SECRETS = { gh: 'ghs-98765' };
 
-  /** What becomes of one argument. */
+  /** The expanded value of one argument, or the faults. */
   function argument(text: string, variables: Record<string, string> = VARIABLES): string | readonly string[] {
     const expanded = expandEntry({ command: 'x', args: [text] }, lookup(variables, SECRETS));
     if (expanded.kind === 'faulty') return expanded.faults;
@@ -42,11 +42,11 @@ describe('expand entry', () => {
     ['${HOST:-d}', 'example.test'],
     ['${NONE:-${NEITHER:-${HOST}}}', 'example.test'],
     ['${NONE:-${secret:gh}}', 'ghs-98765'],
-    // What the default needs does not matter while it is not needed.
+    // A missing variable in an unused default does not matter.
     ['${HOST:-${NONE}}', 'example.test'],
     ['$${HOST}', '${HOST}'],
     ['${secret:gh}', 'ghs-98765'],
-    // Variables that refer to each other end: a value is put in as it is.
+    // Variables that refer to each other do not loop: a substituted value is not expanded again.
     ['${A}', '${B}'],
     ['${B:-${A}}', '${A}'],
   ])('%j becomes %j', (given, expected) => {
@@ -111,7 +111,7 @@ describe('expand entry', () => {
           { where: 'tls.key', kind: 'variable', name: 'DIR', from: 'value' },
           { where: 'tls.serverName', kind: 'variable', name: 'HOST', from: 'value' },
         ],
-        // The path of the key is in a private place, and so no longer shown anywhere.
+        // The path of the key is substituted in a private member, so it is masked everywhere.
         secrets: ['ghs-98765', '/srv'],
       });
       const ide: ExternalServerEntry = { type: 'ws-ide', ideName: '${HOST}', authToken: '${TOKEN}' };

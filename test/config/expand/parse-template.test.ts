@@ -19,7 +19,7 @@ test.each<[string, Part[]]>([
   ['${secret}', [{ kind: 'variable', name: 'secret' }]],
   ['$${A}', [text('${A}')]],
   ['$$${A}', [text('$${A}')]],
-  // What only looks like it is text.
+  // Similar text that is not a reference stays text.
   ['$A $ {A} a}b{ $$ $(A)', [text('$A $ {A} a}b{ $$ $(A)')]],
 ])('parses %j', (given, parts) => {
   expect(parseTemplate(given)).toEqual({ kind: 'parts', parts });

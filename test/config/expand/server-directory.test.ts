@@ -13,7 +13,7 @@ import { testWorld } from '../../mcp/support/servers.ts';
 import { startWeb } from '../../mcp/transports/http/support/web.ts';
 import { type ConfigPlace, configPlace } from '../config-place.ts';
 
-/** A server whose one tool tells where it runs, and with which PATH. */
+/** A server whose tool returns its working directory and its PATH. */
 const TELLING = rawServer(`(message, send, greet) => {
   const told = JSON.stringify([process.cwd(), process.env.PATH]);
   if (message.method === 'initialize') return greet(message);
@@ -22,7 +22,7 @@ const TELLING = rawServer(`(message, send, greet) => {
   if (message.id !== undefined) send({ id: message.id, error: { code: -32601, message: 'no' } });
 }`);
 
-/** The servers that are configured at a place, dialled as a session does. */
+/** The servers of a configuration, connected as a session connects them. */
 async function dialled(place: ConfigPlace, wanted: ConfigFlags = {}, more: Record<string, ServerEntry> = {}) {
   const env = { ...place.env, PATH: process.env.PATH ?? '' };
   const running = new RunningConfiguration(await readConfiguration(place.world(env), wanted));

@@ -78,7 +78,7 @@ test.each([
   const claims = { isBuiltIn: true, isAsked: true, annotations: { readOnlyHint: name === 'Read' } };
   const told = explainPermission(configuration, name, claims);
   expect([told.decision, told.rules[0]?.part]).toEqual([decision, part]);
-  const step = `some rules depend on the arguments of the call: toolplane explain permission '${name}(<`;
+  const step = `some rules depend on the arguments of the call; to explain one call: toolplane explain permission '${name}(<`;
   expect(told.next.some((it) => it.startsWith(step))).toBe(part === 'other arguments');
 });
 
@@ -92,7 +92,7 @@ test('an allow rule in a project file is active only after approval of the file 
     decision: 'ask',
     rules: [{ effect: 'allow', part: 'not approved', at: { scope: 'project' } }],
   });
-  expect(before.next.at(-1)).toContain('toolplane mcp approve --settings');
+  expect(before.next.at(-1)).toContain('toolplane mcp approve');
   for (const source of configuration.settingsSources)
     if (source.scope === 'project') approveSettings(place.home, source);
   expect(explainPermission(await readConfiguration(place.world()), 'mcp__x__read').decision).toBe('allow');
@@ -258,9 +258,7 @@ test('limits in a file that is not approved are marked pending and have no effec
     ['idle', undefined, [[9, 'serverSettings.x.idleTimeoutMs', false]]],
   ]);
   expect(limits[0]?.candidates.at(-1)?.at).toMatchObject({ scope: 'project', line: 4 });
-  expect(next.at(-1)).toBe(
-    'if you trust .toolplane/settings.json, approve it: toolplane mcp approve --settings',
-  );
+  expect(next.at(-1)).toBe('review .toolplane/settings.json and approve it: toolplane mcp approve');
 });
 
 test('lists each limit with the values it overrides', async () => {
@@ -280,7 +278,7 @@ test('lists each limit with the values it overrides', async () => {
     isActive: true,
     at: { scope: 'user' },
   });
-  expect(answer).toContain('times out after 2 s, or after 50 ms without a message');
+  expect(answer).toContain('times out after 2 s, or after 50 ms without progress');
   expect(explainTimeout(configuration, 'x', 'slow').limits[1]).toMatchObject({ ms: 9000 });
   expect(explainTimeout(configuration, 'mcp__x__slow').limits[1]).toMatchObject({ ms: 9000 });
   expect(explainTimeout(configuration, 'y')).toMatchObject({ status: 'unknown', limits: [] });
@@ -405,7 +403,7 @@ test.each([
     status: 'unusable',
     server: 'x',
     offered: { is: false, says: `the server lists the tool, but the definition is invalid: ${fault}` },
-    next: [expect.stringContaining('report the invalid tool definition to the server’s author')],
+    next: [expect.stringContaining("report the invalid tool definition to the server's author")],
   });
   expect(told.answer).toContain(fault);
 });

@@ -114,9 +114,11 @@ test('names a missing variable and its place, and shows no values', async () => 
   expect(told).toMatchObject({ status: 'unusable', verdict: 'ready' });
   expect(told.next).toEqual([
     'set the variable in this shell: export API_TOKEN=…',
-    expect.stringContaining('toolplane secret set API_TOKEN, and write "${secret:API_TOKEN}" in headers.A'),
+    expect.stringContaining(
+      'toolplane secret set API_TOKEN, and replace "${API_TOKEN}" by "${secret:API_TOKEN}" in headers.A',
+    ),
     'set the variable in this shell: export REGION=…',
-    expect.stringContaining('or write a default: "${REGION:-…}" in headers.C'),
+    expect.stringContaining('or replace "${REGION}" by "${REGION:-…}", which has a default, in headers.C'),
     'set the secret: toolplane secret set s',
   ]);
   expect(JSON.stringify(told)).not.toContain('very-secret');
@@ -143,7 +145,7 @@ test.each([
   [
     'disabled',
     { mcpServers: { x: { ...node('a.js'), enabled: false } } },
-    'remove "enabled" of the entry at ',
+    'remove "enabled" from the entry at ',
   ],
   [
     'disabled',
@@ -169,7 +171,7 @@ test('an unknown name gets a suggestion, and unreadable files are listed', async
   });
   const other = explainServer(configuration, 'something-else');
   expect(other.answer).toMatch(
-    /^Unknown server "something-else"; it may be in a file that cannot be read: .mcp.json:1:\d+: /,
+    /^Unknown server "something-else"; it may be in a file that is invalid or cannot be read: .mcp.json:1:\d+: /,
   );
   expect(other.sources.find(({ label }) => label === '.mcp.json')).toMatchObject({
     state: 'unusable',
@@ -190,7 +192,7 @@ const failed = (code: 'unauthorized' | 'spawn-failed' | 'timeout' | 'unreachable
 
 test.each([
   ['connected', status({ state: 'connected', tools: 2, era: 'legacy' }), 'usable', undefined],
-  ['unauthorized', failed('unauthorized'), 'unusable', /^set "headers": /],
+  ['unauthorized', failed('unauthorized'), 'unusable', /^toolplane mcp login x$/],
   [
     'spawn-failed',
     failed('spawn-failed'),

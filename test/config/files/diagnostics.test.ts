@@ -33,7 +33,7 @@ describe('limitDiagnostics', () => {
         scope: 'project',
         label: '.mcp.json',
         key: '…',
-        message: 'and 12 more problems, which are not listed; fix the listed problems first',
+        message: 'and 12 more problems not listed here; fix the listed problems first',
       },
     ]);
   });

@@ -82,9 +82,9 @@ test.each<[string, string, EditOptions, string]>([
     'broken',
     '{"a": 1,\n "sk-hidden',
     {},
-    ':2:2 was not changed: unterminated string; a double quote is missing; fix it first',
+    ':2:2 was not changed: unterminated string; a double quote is missing; fix the file first',
   ],
-  ['a list', '[]', {}, ':1:1 was not changed: must contain one JSON object, { … }; fix it first'],
+  ['a list', '[]', {}, ':1:1 was not changed: must contain one JSON object, { … }; fix the file first'],
   [
     'of a newer version',
     '{"version": 2}',
@@ -101,7 +101,7 @@ test.each<[string, string, EditOptions, string]>([
     'one with what is changed in it twice',
     '{"added": 2, "added": 3}',
     {},
-    ' was not changed: "added" is a duplicate key in the same object; remove one',
+    ' was not changed: "added" appears more than once in the same object; remove the duplicates',
   ],
 ])('does not change a file that is %s', (_, text, options, message) => {
   const path = file(text);
@@ -143,7 +143,7 @@ test('does not write a file beyond the size limit', () => {
   const text = JSON.stringify({ text: 'x'.repeat(7 * 2 ** 20) });
   const path = file(text);
   expect(() => editDocument(path, () => [{ path: ['more'], value: 'x'.repeat(2 ** 21) }])).toThrow(
-    'would be larger than 8 MiB',
+    'the file would be larger than 8 MiB; remove content from it first',
   );
   expect(statSync(path).size).toBe(text.length);
 });
@@ -173,7 +173,7 @@ test('keeps a concurrent write of a program without a lock', () => {
 
 test('keeps a concurrent write during the replacement', () => {
   const path = file('{"a": 1}');
-  // The disk is what takes time: others may write meanwhile.
+  // Syncing to the disk takes the most time; other programs may write meanwhile.
   const { fsyncSync } = fs;
   const setFsync = (sync: typeof fs.fsyncSync): void => {
     fs.fsyncSync = sync;

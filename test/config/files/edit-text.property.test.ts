@@ -24,7 +24,7 @@ const { value: anyValue } = fc.letrec<{ value: Json }>((tie) => ({
 }));
 const anyObject = fc.dictionary(key, anyValue, { maxKeys: 4, noNullPrototype: true });
 
-/** What an author may put between two tokens; each comment has a number of its own. */
+/** Whitespace and comments between two tokens; each comment has its own number. */
 const trivia = (eol: string) => [
   '',
   '',
@@ -37,7 +37,7 @@ const trivia = (eol: string) => [
   ` /*#${eol}"*/ `,
 ];
 
-/** The value as some author would write it: blanks, comments and trailing commas anywhere. */
+/** The value as a person might write it, with whitespace, comments and trailing commas anywhere. */
 const written = (value: Json) =>
   fc
     .record({ seed: fc.infiniteStream(fc.nat()), eol: fc.constantFrom('\n', '\r\n') })
@@ -68,7 +68,7 @@ const written = (value: Json) =>
 
 const document = anyObject.chain((value) => written(value).map((text) => ({ value, text })));
 
-/** A way to some member that is there, or to one that could be. */
+/** A path to an existing member, or to one that could be added. */
 function wayInto(value: Json, steps: readonly number[], name: string): Way {
   const way: Way = [];
   let at = value;
@@ -110,7 +110,7 @@ function applied(value: Json, [part, ...rest]: Way, next: Json | undefined): Jso
 
 const commentsOf = (text: string): string[] => text.match(/‹\d+›/g) ?? [];
 
-/** Where a member or an item of a list stands. */
+/** The position of a member or of an item of a list. */
 function itemAt(text: string, way: Way): { readonly offset: number; readonly length: number } {
   const { root } = readTree(text);
   const parent = valueAt(root, way.slice(0, -1));
@@ -118,7 +118,7 @@ function itemAt(text: string, way: Way): { readonly offset: number; readonly len
   return item ?? { offset: 0, length: 0 };
 }
 
-/** Whether nothing was taken away: the one text is in the other, with something in between here and there. */
+/** Whether nothing was removed: `whole` contains the characters of `part` in order. */
 function isContained(part: string, whole: string): boolean {
   let at = 0;
   for (const character of whole) if (character === part[at]) at++;
@@ -153,7 +153,7 @@ test('setting a value changes nothing else', () => {
       if (!isNew) return;
       expect(commentsOf(after)).toEqual(commentsOf(text));
       const isEmpty = Object.keys(parent as object).length === 0;
-      // Blanks before the end of an empty object may make way.
+      // Whitespace in an empty object may be replaced.
       const bare = (it: string) => (isEmpty ? it.replaceAll(/\s/g, '') : it);
       expect(isContained(bare(text), bare(after))).toBe(true);
     }),

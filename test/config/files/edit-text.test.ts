@@ -125,7 +125,7 @@ test.each<[string, string, Edit, string]>([
     'written twice on the way',
     '{"a": {}, "a": {}}',
     set(['a', 'b'], 1),
-    '"a" is a duplicate key in the same object; remove one',
+    '"a" appears more than once in the same object; remove the duplicates',
   ],
   ['a text on the way', '{"a": "x"}', set(['a', 'b'], 1), '"a" is not an object'],
   ['a list on the way', '{"a": []}', set(['a', 'b'], 1), '"a" is not an object'],
@@ -151,7 +151,7 @@ test('removal does not slow down with blanks elsewhere', () => {
   const blanks = ' '.repeat(100_000);
   const start = performance.now();
   expect(editText(`{"n":"${blanks}x","a":1,"b":2}`, [remove('a')])).toBe(`{"n":"${blanks}x","b":2}`);
-  // Generous: it takes seconds if each blank is the beginning of a search.
+  // A generous limit: the edit would take seconds if a search started at each blank.
   expect(performance.now() - start).toBeLessThan(1_000);
 });
 

@@ -43,7 +43,7 @@ test.each([
   ['{} /* x', 1, 4, 'unterminated comment; */ is missing'],
   ['{"a": "\\q"}', 1, 8, 'invalid escape; write \\\\ for a backslash'],
   ['{"a": "\\\\ \\u12"}', 1, 11, 'invalid escape; write \\\\ for a backslash'],
-  ['{"a": "\t"}', 1, 8, 'control character in a string; write it as \\t or \\u'],
+  ['{"a": "\t"}', 1, 8, 'control character in a string; write it as an escape, such as \\t or \\u0001'],
   [`{"a": "${SECRET},\n "b": 1}`, 1, 7, 'unterminated string; a double quote is missing'],
   ['{"a": 01}', 1, 7, 'not a number'],
   ['{"a": 1_000}', 1, 7, 'not a number'],
@@ -176,7 +176,7 @@ test('reads 500 servers and their positions in a few milliseconds', () => {
   const start = performance.now();
   const { locate } = parseJsonc(text);
   const places = Object.keys(mcpServers).map((name) => locate(['mcpServers', name])?.line);
-  // Generous: what it must not be is quadratic.
+  // A generous limit: the time must not be quadratic.
   expect(performance.now() - start).toBeLessThan(2000);
   expect(places).toEqual(Array.from({ length: 500 }, (_, n) => 3 + n * 10));
 });

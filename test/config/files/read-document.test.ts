@@ -88,7 +88,7 @@ describe('readDocument', () => {
   });
 
   test('reports the error code of an unreadable file', async () => {
-    // It looks like a file, and to read from its beginning fails for everybody.
+    // This path looks like a file, and reading from its beginning fails for every user.
     expect(readDocument('/proc/self/mem')).toMatchObject({
       state: 'unusable',
       fault: 'cannot be read (EIO)',

@@ -10,7 +10,7 @@ import { IMPORT_PROGRAMS } from '../../../src/config/import/programs.ts';
 import { configPlace } from '../config-place.ts';
 
 describe('find foreign', () => {
-  /** Every place of every program, by its word. */
+  /** The paths of the files of every program, by its id. */
   function places(world: ImportContext): Record<string, string[]> {
     return Object.fromEntries(
       IMPORT_PROGRAMS.map((tool) => [tool.id, tool.places(world).map(({ path }) => path)]),
@@ -119,7 +119,7 @@ describe('read foreign', () => {
     return tool;
   }
 
-  /** The servers without what a table does not show, and the faults as people read them. */
+  /** The servers in short form, and the faults as displayed messages. */
   async function read(id: string, text: string, from: ImportScope = 'user', path = '/f') {
     const { servers, faults } = await readImportFile(toolOf(id), text, { path, from }, WORLD);
     return { servers: servers.map(shown), faults: faults.map(formatDiagnostic) };
@@ -152,7 +152,9 @@ describe('read foreign', () => {
           'drive',
           'user',
           { type: 'sse', url: 'https://drive.example.com/sse' },
-          ['"oauth" is not imported: OAuth is not supported yet; set a token in "headers"'],
+          [
+            '"oauth" is not imported: signing in is not imported; set a token in "headers", or "oauth" in the entry',
+          ],
         ],
         ['db', 'project', { command: 'db-mcp', args: ['--dsn', '${DSN:-postgres://localhost/shop}'] }, []],
         ['old', 'project', { command: 'old-mcp' }, [], 'off'],
@@ -177,7 +179,9 @@ describe('read foreign', () => {
             command: '/usr/local/bin/weather-mcp',
             env: { WEATHER_KEY: 'wk-1234567890abcdef', UNITS: '$${metric}' },
           },
-          ['${metric} is plain text in the other program and is imported as plain text: $${metric}'],
+          [
+            '${metric} is not a variable in the other program; it is imported as literal text, written $${metric}',
+          ],
         ],
       ],
       faults: [
@@ -230,7 +234,7 @@ describe('read foreign', () => {
           },
           [
             '"dev" is not imported',
-            '${input:perplexity-key} is a prompt in the other program; set its value with toolplane secret set perplexity-key',
+            '${input:perplexity-key} is a value that the other program asks the user for; store the value with: toolplane secret set perplexity-key',
           ],
         ],
         ['remote', 'user', { url: 'https://mcp.example.com/${TENANT}' }, []],
@@ -303,7 +307,7 @@ describe('read foreign', () => {
             timeout: 15_000,
           },
           [
-            '"trust" is not imported: in Gemini CLI it skips every prompt; to trust the server here, set "trust": true',
+            '"trust" is not imported: in Gemini CLI it skips every confirmation; to trust the server here, set "trust": true',
           ],
         ],
         [
@@ -322,7 +326,9 @@ describe('read foreign', () => {
           'events',
           'user',
           { type: 'sse', url: 'https://events.example.com/sse' },
-          ['"oauth" is not imported: OAuth is not supported yet; set a token in "headers"'],
+          [
+            '"oauth" is not imported: signing in is not imported; set a token in "headers", or "oauth" in the entry',
+          ],
         ],
         ['paused', 'user', { command: 'paused-mcp' }, [], 'off'],
       ],
@@ -481,7 +487,7 @@ describe('read foreign', () => {
       WORLD,
     );
     expect(servers[0]?.notes).toHaveLength(21);
-    expect(servers[0]?.notes.at(-1)).toBe('and 49980 more notes');
+    expect(servers[0]?.notes.at(-1)).toBe('and 49,980 more notes');
     expect(faults).toHaveLength(51);
   });
 });

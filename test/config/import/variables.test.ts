@@ -18,8 +18,16 @@ test.each<[string, string, string[]]>([
   ['pa$$$word', 'pa$$$word', [TEXT]],
   ['cost $5, $1abc, a$', 'cost $5, $1abc, a$', []],
   ['a${b', 'a$${b', []],
-  ['${a b}', '$${a b}', ['${a b} is plain text in the other program and is imported as plain text: $${a b}']],
-  ['a$${no}', 'a$$${no}', ['${no} is plain text in the other program and is imported as plain text: $${no}']],
+  [
+    '${a b}',
+    '$${a b}',
+    ['${a b} is not a variable in the other program; it is imported as literal text, written $${a b}'],
+  ],
+  [
+    'a$${no}',
+    'a$$${no}',
+    ['${no} is not a variable in the other program; it is imported as literal text, written $${no}'],
+  ],
 ])('converts %s with variables like $NAME to %s', (text, ours, notes) => {
   expect(dollarText(text, PLACE, WORLD)).toEqual({ text: ours, notes });
 });
@@ -47,14 +55,14 @@ test('substitutes the folder of an editor literally; other text stays text', () 
   expect(editorText('${workspaceFolder}/${', place, WORLD).text).toBe('/a$${b}/$${');
 });
 
-/** What such a program makes of a text. */
+/** The text after the substitution of the other program. */
 function theirs(text: string): string {
   return text.replace(/\$(?:(\w+)|\{([^}]+?)(?::-([^}]*))?\})/g, (whole, bare, braced, otherwise) => {
     return (ENV as Record<string, string>)[bare ?? braced] ?? otherwise ?? whole;
   });
 }
 
-/** What we make of it; undefined if it needs what is not set, which is told when it is dialled. */
+/** The text after Toolplane's substitution; undefined if a variable is missing, which is reported at the start. */
 function ours(parts: readonly Part[]): string | undefined {
   const pieces = parts.map((part) => {
     if (part.kind === 'text') return part.text;
@@ -70,7 +78,7 @@ test('any text keeps its meaning or produces a note or fault', () => {
     fc.property(fc.array(word, { maxLength: 12 }), (words) => {
       const text = words.join('');
       const { text: written, notes = [], fault } = dollarText(text, PLACE, WORLD);
-      if (fault !== undefined || notes.some((it) => it.includes('is imported as plain text'))) return;
+      if (fault !== undefined || notes.some((it) => it.includes('is imported as literal text'))) return;
       const template = parseTemplate(written);
       if (template.kind === 'faulty') throw new Error(`${written}: ${template.fault}`);
       const meant = ours(template.parts);

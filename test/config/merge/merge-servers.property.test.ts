@@ -27,7 +27,7 @@ const HOSTILE = [
   'x'.repeat(10_000),
 ];
 
-// Few letters and few addresses, so that they meet often.
+// Few letters and few addresses, so that equal ones are frequent.
 const name = fc.oneof(fc.stringMatching(/^[ab_.]{1,3}$/), fc.constantFrom(...HOSTILE), fc.string());
 const entry: fc.Arbitrary<ExternalServerEntry | 'broken'> = fc.oneof(
   fc.constant('broken' as const),
@@ -113,7 +113,7 @@ test('names are unique and sorted, also when normalized; every winner is used', 
 test('the order of sources of different scopes does not matter', () => {
   fc.assert(
     fc.property(world(), fc.array(fc.nat(), { minLength: 6, maxLength: 6 }), (it, keys) => {
-      // Those of one scope stay in their order.
+      // Sources of the same scope keep their order.
       const shuffled = SCOPES.map((scope, index) => ({ key: keys[index % keys.length] ?? 0, scope }))
         .toSorted((a, b) => a.key - b.key)
         .flatMap(({ scope }) => it.sources.filter((source) => source.scope === scope));

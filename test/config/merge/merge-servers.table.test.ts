@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Choice, Scope, Source } from '../../../src/config/model.ts';
 import { merge, sourceOf, told, written } from './written.ts';
 
-/** Which of two has the name `x`, and why the other has not. */
+/** Which of two entries gets the name `x`, and why the other one does not. */
 const BY_HAND = `connector + plugin                  x: plugin ready; lost: connector shadowed to plugin
 connector + user                    x: user ready; lost: connector shadowed to user
 connector + project pending         x: connector ready; lost: project pending pending to connector
@@ -50,7 +50,7 @@ local approved + managed            x: managed ready; lost: local approved manag
 program + managed                   x: managed ready; lost: program managed to managed
 `;
 
-/** Every kind of source, the lowest first. */
+/** Every kind of source, lowest precedence first. */
 const KINDS = [
   'connector',
   'plugin',
@@ -71,7 +71,7 @@ const TRIPLES = PAIRS.flatMap(([a, b]) =>
   KINDS.slice(KINDS.indexOf(b as Kind) + 1).map((c) => [a, b, c] as Kind[]),
 );
 
-/** Those that may have a name, the one that gets it first. */
+/** The kinds that may get a name, highest precedence first. */
 const ORDER: readonly Kind[] = [
   'program',
   'local approved',
@@ -86,7 +86,7 @@ const SHOWN: readonly Kind[] = ['local pending', 'project pending', 'project rej
 
 const lastWord = (kind: Kind) => kind.split(' ').at(-1) as string;
 
-/** The rules once more, in as few words as possible. */
+/** The rules in a second, shorter implementation. */
 function expected(
   kinds: readonly Kind[],
   {

@@ -404,7 +404,7 @@ describe('merge', () => {
         expect(tools(mine, theirs(['b', 'c']))).toEqual(['b', 'c']);
         expect(tools(mine, theirs(['c']), says({ excludeTools: [] }, { scope: 'program' }))).toEqual([]);
         expect(one('user', { command: 'run' }, theirs(['c'])).entry?.excludeTools).toEqual(['c']);
-        // Who adds nothing is not told of as having said it.
+        // Settings that add nothing are not listed as the source of a member.
         const merged = merge([sourceOf(written('user', 'x', entry))], { overrides: [mine, theirs([])] });
         expect(merged.servers[0]?.settled).toEqual([{ member: 'excludeTools', label: 'mine' }]);
       },

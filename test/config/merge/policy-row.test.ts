@@ -16,7 +16,8 @@ const ANY = address('https://hub.example.com/*');
 
 describe('a headersHelper is a command', () => {
   const helped = { ...HUB, headersHelper: '/opt/token --short' };
-  const not = 'allowedMcpServers of m (the "headersHelper" of the entry is a command that is not listed)';
+  const not =
+    'allowedMcpServers of m (the "headersHelper" of the entry is a command that is not listed; add it as "serverCommand" in a row of allowedMcpServers)';
   test.each([
     ['no commands listed', [ANY], 'allowed'],
     ['commands listed, but not this', [ANY, NPX], not],
@@ -104,7 +105,9 @@ describe('a command with variables that change what it runs does not match', () 
 
   test('does not show a name with control characters', () => {
     expect(last(allowed, { ...RUN, env: { 'LD_\u001b[2J': 'x' } })).toBe(
-      ruleFor('a variable with an unusual name'),
+      ruleFor(
+        'a variable whose name is longer than 64 characters or has characters other than letters, digits, "_", "." and "-"',
+      ),
     );
   });
 
@@ -157,17 +160,19 @@ describe('a command with variables that change what it runs does not match', () 
 describe('a command in another directory does not match', () => {
   const not =
     'allowedMcpServers of m (the "cwd" of the entry may change what its command runs; add the directory as "cwd" to the matching row of allowedMcpServers)';
+  const differs = expect.stringContaining('use the same directory in both');
+  const missing = expect.stringContaining('set "cwd" of the entry to the directory in that row');
   test.each([
     ['none, as in the row', {}, undefined, 'allowed'],
     ['one that the row does not name', { cwd: '/evil' }, undefined, not],
     ['a relative one', { cwd: '.' }, undefined, not],
     ['that of the row', { cwd: '/srv/tool' }, '/srv/tool', 'allowed'],
     ['that of the row with a stroke', { cwd: '/srv/tool/' }, '/srv/tool', 'allowed'],
-    ['another than that of the row', { cwd: '/srv/tool/../evil' }, '/srv/tool', not],
-    ['none where the row names one', {}, '/srv/tool', not],
+    ['another than that of the row', { cwd: '/srv/tool/../evil' }, '/srv/tool', differs],
+    ['none where the row names one', {}, '/srv/tool', missing],
   ])('%s', (_, more, cwd, expected) => {
     const row = { ...NPX, ...(cwd !== undefined && { cwd }) };
-    expect(last({ allowedMcpServers: [row] }, { ...RUN, ...more })).toBe(expected);
+    expect(last({ allowedMcpServers: [row] }, { ...RUN, ...more })).toEqual(expected);
   });
 
   test('one matching row is enough; variables are checked after substitution', () => {

@@ -20,7 +20,7 @@ describe('policy', () => {
   const RUN: ExternalServerEntry = { command: 'npx', args: ['-y', 'tool'] };
   const HUB: ExternalServerEntry = { type: 'http', url: 'https://hub.example.com/mcp' };
 
-  /** What it says at last: the rule, or that it is allowed. */
+  /** The decision at the start of a server: the rule that forbids it, or "allowed". */
   const last = (value: Record<string, unknown>, name: string, entry: ExternalServerEntry) =>
     readPolicy([managed(value)]).policy.forbids(name, entry) ?? 'allowed';
 
@@ -342,7 +342,7 @@ describe('newlyForbidden', () => {
     plain: { type: 'http' as const, url: 'https://a.example/mcp' },
   };
 
-  /** Which servers must end when what those who run the machine say changes to this. */
+  /** The servers that must end when the managed files change to these. */
   async function ended(managed: Record<string, unknown>): Promise<string[]> {
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), { version: 1, mcpServers: ENTRIES });

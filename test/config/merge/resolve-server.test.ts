@@ -9,7 +9,7 @@ describe('claims of servers', () => {
   const HEARD = ['user', 'local', 'program', 'managed'] as const;
   const UNHEARD = ['project', 'plugin', 'connector'] as const;
 
-  /** The entry as it counts, and what is told of it. */
+  /** The resolved entry, and its diagnostics. */
   function settled(scope: Scope, entry: object, members?: ServerOverride['members']) {
     const url = { type: 'http', url: 'https://a.example/mcp' };
     const overrides = members ? [{ name: 'my x', label: 's', scope: 'user' as const, members }] : [];

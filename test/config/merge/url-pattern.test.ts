@@ -77,7 +77,7 @@ describe('url pattern', () => {
     });
 
     test.each([
-      // Another host that looks like it.
+      // A different host that looks similar.
       ['https://mcp.example.com/*', 'https://mcp.example.com@evil.example/'],
       ['https://mcp.example.com/*', 'https://mcp.example.com:password@evil.example/'],
       ['https://mcp.example.com/*', 'https://evil.example/https://mcp.example.com/'],
@@ -96,14 +96,14 @@ describe('url pattern', () => {
       ['https://mcp.*/*', 'https://mcp.evil.example/'],
       ['http://10.0.0.*/*', 'http://10.0.0.evil.example/'],
       ['https://a.*.example.com/*', 'https://a.b.c.example.com/'],
-      // Another scheme or port.
+      // A different scheme or port.
       ['https://mcp.example.com/*', 'http://mcp.example.com/'],
       ['https://mcp.example.com/*', 'wss://mcp.example.com/'],
       ['https://mcp.example.com/*', 'https://mcp.example.com:8443/'],
       ['https://mcp.example.com:8443/*', 'https://mcp.example.com/'],
       ['*://mcp.example.com/*', 'https://mcp.example.com:80/'],
       ['http://localhost:*/*', 'http://localhost.evil.example:80/'],
-      // Another path or query.
+      // A different path or query.
       ['https://a.example', 'https://a.example/x'],
       ['https://a.example/team-a/*', 'https://a.example/team-a/../team-b/mcp'],
       ['https://a.example/team-a/*', 'https://a.example/team-a/%2e%2E/team-b/mcp'],
@@ -145,7 +145,7 @@ describe('url pattern', () => {
       ['http://169.254.169.254/*', 'http://[::ffff:169.254.169.254]/latest'],
       ['http://127.0.0.1:*/*', 'http://0x7f000001:9999/'],
       ['https://*', 'https://anything.example:1/x?y'],
-      // It is about where an address leads, and not how.
+      // A deny pattern ignores the scheme.
       ['https://evil.example/*', 'http://evil.example/'],
       ['https://evil.example/*', 'ws://evil.example/'],
       ['https://evil.example/*', 'wss://evil.example/'],
@@ -161,7 +161,7 @@ describe('url pattern', () => {
       ['https://evil.example/*', 'https://evil.example.good.example/'],
       ['https://evil.example/*', 'https://evil.example@good.example/'],
       ['https://evil.example:8443/*', 'https://evil.example/'],
-      // Any host without encryption is about that.
+      // A pattern for any host with http denies only unencrypted connections.
       ['http://*/*', 'https://good.example/'],
       ['ws://*:*/*', 'wss://good.example/'],
       ['https://evil.example/mcp', 'https://evil.example/mcp2'],

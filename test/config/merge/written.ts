@@ -9,7 +9,7 @@ import type {
 } from '../../../src/config/model.ts';
 import type { ExternalServerEntry } from '../../../src/protocol/server-entry.ts';
 
-/** One entry in a source of its own kind; by default a command that only this label has. */
+/** An entry of this scope; by default its command contains the scope. */
 export function written(
   scope: Scope,
   name: string,
@@ -21,7 +21,7 @@ export function written(
   return { ...place, raw: 7, fault: { level: 'error', scope, label, message: 'must be an object' } };
 }
 
-/** A file or flag with these entries, which all are of its scope and label. */
+/** A source with these entries; its scope and label are those of the first entry. */
 export function sourceOf(first: WrittenServer, ...more: WrittenServer[]): Source {
   return {
     scope: first.scope,
@@ -32,7 +32,7 @@ export function sourceOf(first: WrittenServer, ...more: WrittenServer[]): Source
   };
 }
 
-/** Everything approved, everybody allowed, nothing overridden, unless said otherwise. */
+/** Merges the sources; by default every entry is approved and allowed, and nothing is overridden. */
 export function merge(
   sources: readonly Source[],
   more: Partial<Omit<MergeInput, 'sources' | 'choices'>> & {
@@ -49,7 +49,7 @@ export function merge(
   });
 }
 
-/** What was decided, as a text: `name: label verdict; lost: label why, …`, then the entries whose name has no holder. */
+/** The result as text: `name: label verdict; lost: label why, …`, then the entries of names without a holder. */
 export function told({ servers, lost }: Merged): string[] {
   return [
     ...servers.map(

@@ -204,15 +204,16 @@ describe('keys', () => {
     const { write, files, read } = place();
     write(files.user, {
       permissions: {
-        deny: ['WebFetch(domain:x.example)', 'Skill(deploy)', 'Agent(Explore)', 'Workflow', 'CronCreate(x)'],
+        deny: ['LSP(x)', 'Skill(deploy)', 'Agent(Explore)', 'Workflow', 'RemoteTrigger(x)'],
         allow: ['Agent'],
       },
       hooks: { SomethingNew: [{ hooks: [{ type: 'command', command: 'x' }] }] },
     });
     const configuration = await read();
     expect(rulesOf(configuration)).toEqual([
-      'allow Task of userSettings',
-      'deny Task(Explore) of userSettings',
+      'allow Agent of userSettings',
+      'deny Agent(Explore) of userSettings',
+      'deny Skill(deploy) of userSettings',
     ]);
     expect(configuration.faults).toMatchObject([{ level: 'warning', key: 'hooks.SomethingNew' }]);
   });

@@ -243,7 +243,7 @@ test('the user’s home is not a project', async () => {
   expect(store.keeps?.('localSettings')).toBe(false);
   await store.apply([allow('localSettings')]);
   expect(notes).toEqual([
-    'saved for this session only: the settings directory here is your own, not that of a project; run Toolplane in a project directory to save the rule',
+    'saved for this session only: the .toolplane directory here contains your user settings, not those of a project; run Toolplane in a project directory to save the rule',
   ]);
   expect(store.current().rules).toMatchObject([{ source: 'session' }]);
 });

@@ -81,7 +81,15 @@ test('reads arguments, conditions, background commands and the consequence of a 
 test('a hook with an invalid condition always runs', () => {
   const { hooks, faults } = read({ PreToolUse: [{ hooks: [command('a', { if: 'Bash(' })] }] });
   expect(hooks).toEqual([{ event: 'PreToolUse', target: { kind: 'command', command: 'a' } }]);
-  expect(faults).toEqual([expect.stringMatching(/hooks\[0\]\.if" .*the hook runs whatever the call is$/)]);
+  expect(faults).toEqual([expect.stringMatching(/hooks\[0\]\.if" .*the hook runs for every call$/)]);
+});
+
+test('warns about an event whose hooks never run', () => {
+  const { hooks, faults } = read({ ConfigChange: [{ hooks: [command('a')] }] });
+  expect(hooks).toHaveLength(1);
+  expect(faults).toEqual([
+    '"hooks.ConfigChange" Toolplane\'s agent does not support this event, so its hooks do not run',
+  ]);
 });
 
 test('warns about an invalid matcher and keeps its hooks', () => {

@@ -53,7 +53,7 @@ test('approved content is active; after a change of one letter it is not', async
   approveSettings(home, { scope: 'project', path, value: HOSTILE });
   const approved = await readConfiguration(world());
   expect(approved.settings).toMatchObject({ model: 'theirs', pending: [] });
-  // But for tools that the person excluded.
+  // The tools that the user excluded stay excluded.
   expect(entries(approved)).toMatchObject({ s: { excludeTools: ['delete'], trust: true } });
   write(path, { ...HOSTILE, model: 'theirz' });
   const changed = await readConfiguration(world());

@@ -6,7 +6,7 @@ import { configPlace } from '../config-place.ts';
 
 type Said = Record<string, unknown>;
 
-/** The system's own, those that a variable names, and those of a flag; each as far as it is there. */
+/** The managed settings of the system, of the directory in a variable, and of a flag; each is optional. */
 async function configured(
   { system, variable, flag }: { system?: Said; variable?: Said; flag?: Said },
   servers: { user?: Said; system?: Said; variable?: Said } = {},

@@ -7,7 +7,7 @@ const placeOf = (scope: SettingsScope) => ({ label: `${scope}.json`, path: `/${s
 const merge = (...sources: ReturnType<typeof settingsOf>[]) =>
   mergeSettings(sources, saying('approved')).settings;
 
-// Two that are managed follow rules of their own.
+// Two managed files are merged by other rules.
 const pairs = SETTINGS_SCOPES.flatMap((lower, at) =>
   SETTINGS_SCOPES.slice(at).map((higher) => [lower, higher] as const),
 ).filter(([lower]) => lower !== 'managed');
@@ -32,12 +32,18 @@ describe.each(pairs)('%s and %s', (lower, higher) => {
     ],
     [
       'time-outs',
-      (mark) => ({ timeouts: mark === 'A' ? { callMs: 1, idleMs: 1 } : { callMs: 2, connectMs: 2 } }),
+      (mark) => ({
+        timeouts:
+          mark === 'A'
+            ? { callMs: 1, idleMs: 1, backgroundMs: 1 }
+            : { callMs: 2, connectMs: 2, backgroundMs: 0 },
+      }),
       ({ timeouts }) => timeouts,
       {
         connectMs: { value: 2, label: `${higher}.json` },
         callMs: { value: 2, label: `${higher}.json` },
         idleMs: { value: 1, label: `${lower}.json` },
+        backgroundMs: { value: 0, label: `${higher}.json` },
       },
     ],
     [
@@ -125,6 +131,7 @@ const EVERYTHING = {
     on: { disabled: false, trust: true },
     less: { excludeTools: ['x'], includeTools: ['y'] },
   },
+  channels: ['news'],
 };
 
 describe.each(['project', 'local'] as const)('%s settings', (scope) => {
@@ -143,6 +150,7 @@ describe.each(['project', 'local'] as const)('%s settings', (scope) => {
       hooks: [],
       env: {},
       timeouts: {},
+      channels: {},
       overrides: [
         { name: 'off', members: { disabled: true }, ...more },
         { name: 'less', members: { excludeTools: ['x'] }, ...more },
@@ -168,22 +176,23 @@ test('reports problems with positions and keeps the rest', () => {
     model: 1,
     env: { GOOD: 'x', BAD: 2 },
     permissions: { deny: ['Bash', 3, 'WebFetch(x)'], allow: ['*'], defaultMode: 'fast' },
-    timeouts: { callMs: '5', idle: 1 },
+    timeouts: { callMs: '5', idle: 1, backgroundMs: -1 },
     hooks: { Stop: [{ hooks: [{ type: 'command', command: 'x' }, 1] }] },
     serverSettings: { s: { trust: 1, start: 'on-demand', required: 'no', disable: true }, t: 1 },
   };
   const { settings, faults } = mergeSettings([settingsOf('user', value)], saying('new'));
   expect(faults.map(({ level, key, message }) => `${level} ${key} ${message}`)).toEqual([
-    'warning permissions.allow[0] rule "*" would allow tools of any server; write mcp__<server>__*; it allows nothing',
+    'warning permissions.allow[0] rule "*" would allow tools of any server; write mcp__<server>__*; the rule allows nothing',
     'error permissions.deny[1] must be a string',
-    'error permissions.deny[2] rule "WebFetch(x)": WebFetch does not support a pattern; write "WebFetch"',
+    'error permissions.deny[2] rule "WebFetch(x)": rules for web pages name the host; write WebFetch(domain:example.com)',
     'error permissions.defaultMode must be one of default, acceptEdits, bypassPermissions, plan, dontAsk, auto',
     'error hooks.Stop[0].hooks[1] must be { "type": "command", "command": string, "timeout": seconds }',
     'error env.BAD must be a string',
     'error model must be a string',
-    'warning timeouts.idle is not used; did you mean "timeouts.idleMs"?',
+    'warning timeouts.idle is not a known key; did you mean "timeouts.idleMs"?',
     'error timeouts.callMs must be a number of milliseconds above 0',
-    'warning serverSettings.s.disable is not used; did you mean "serverSettings.s.disabled"?',
+    'error timeouts.backgroundMs must be a number of milliseconds, or 0 for never',
+    'warning serverSettings.s.disable is not a known key; did you mean "serverSettings.s.disabled"?',
     'error serverSettings.s.trust must be true or false',
     'error serverSettings.s.required must be true or false',
     'error serverSettings.t must be an object',
@@ -236,13 +245,13 @@ test('warns about unknown keys with a suggestion; keys of other programs are onl
   };
   const { faults, unused } = mergeSettings([settingsOf('user', value)], saying('new'));
   expect(faults.map(({ key, message }) => `${key} ${message}`)).toEqual([
-    'modl is not used; did you mean "model"?',
-    'constructor is not used',
+    'modl is not a known key; did you mean "model"?',
+    'constructor is not a known key',
   ]);
   expect(unused.map(({ text }) => text)).toEqual([
-    'user.json: "enabledMcpjsonServers" is not used',
-    'user.json: "statusLine" is not used',
-    'user.json: "cleanupPeriodDays" is not used',
+    'user.json: "enabledMcpjsonServers" is a setting of the claude CLI that Toolplane does not use',
+    'user.json: "statusLine" is a setting of the claude CLI that Toolplane does not use',
+    'user.json: "cleanupPeriodDays" is a setting of the claude CLI that Toolplane does not use',
   ]);
 });
 

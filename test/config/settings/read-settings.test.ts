@@ -57,8 +57,8 @@ test('warns about unused keys, with suggestions', () => {
   const raw = { apiKeyHelper: SECRET, permission: {}, permissions: { alow: ['Read'] } };
   expect(read(raw)).toMatchObject({
     warnings: [
-      'permission is not used; did you mean "permissions"?',
-      'permissions.alow is not used; did you mean "permissions.allow"?',
+      'permission is not a known key; did you mean "permissions"?',
+      'permissions.alow is not a known key; did you mean "permissions.allow"?',
     ],
     elsewhere: ['apiKeyHelper'],
   });
@@ -91,14 +91,14 @@ test.each<[Record<string, unknown>, string]>([
 
 test.each(['ask', 'deny'] as const)('an %s rule that cannot be read is an error', (effect) => {
   const { errors, warnings } = read({ permissions: { [effect]: ['WebFetch(x)'] } });
-  expect(errors).toEqual([expect.stringContaining('WebFetch does not support a pattern')]);
+  expect(errors).toEqual([expect.stringContaining('rules for web pages name the host')]);
   expect(warnings).toEqual([]);
 });
 
 test('warns about an invalid allow rule, which allows nothing', () => {
   const { settings, errors, warnings } = read({ permissions: { allow: ['*'] } });
   expect({ rules: settings.rules, errors }).toEqual({ rules: [], errors: [] });
-  expect(warnings).toEqual([expect.stringMatching(/rule "\*" would allow .*; it allows nothing$/)]);
+  expect(warnings).toEqual([expect.stringMatching(/rule "\*" would allow .*; the rule allows nothing$/)]);
 });
 
 test.each(['allow', 'ask', 'deny'] as const)('an %s rule about no known tool is kept and told', (effect) => {
@@ -112,4 +112,22 @@ test.each(['allow', 'ask', 'deny'] as const)('an %s rule about no known tool is 
 test('escapes control characters in server names', () => {
   const { warnings } = read({ serverSettings: { 'a\u001b[2J\u009b': { disable: true } } });
   expect(warnings).toEqual([expect.stringMatching(/^[\x20-\x7e]+did you mean [\x20-\x7e]+\.disabled"\?$/)]);
+});
+
+test.each([
+  [{ issuer: 'https://idp.example', clientId: 'app' }, []],
+  [{ issuer: 'http://127.0.0.1:8080', clientId: 'app', callbackPort: 8123 }, []],
+  [{ issuer: 'http://idp.example', clientId: 'app' }, ['xaaIdp.issuer']],
+  [{ issuer: 'https://idp.example' }, ['xaaIdp.clientId']],
+  [{ issuer: 'https://idp.example', clientId: 'app', callbackPort: 0 }, ['xaaIdp.callbackPort']],
+])('the identity provider %j is read or reported', (xaaIdp, faulty) => {
+  const { settings, errors } = read({ xaaIdp }, 'managed');
+  expect(errors.map((text) => text.split(' ')[0])).toEqual(faulty);
+  if (faulty.length === 0) expect(settings.xaaIdp).toEqual(xaaIdp);
+});
+
+test('a project, a local file or a flag cannot set the identity provider', () => {
+  const { settings, warnings } = read({ xaaIdp: { issuer: 'https://evil.example', clientId: 'app' } });
+  expect(settings.xaaIdp).toBeUndefined();
+  expect(warnings[0]).toContain('xaaIdp');
 });

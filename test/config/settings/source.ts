@@ -3,7 +3,7 @@ import type { SettingsSource } from '../../../src/config/sources/source-types.ts
 
 export type SettingsScope = SettingsSource['scope'];
 
-/** From the lowest to the highest. */
+/** Lowest precedence first. */
 export const SETTINGS_SCOPES = [
   'user',
   'project',
@@ -12,11 +12,11 @@ export const SETTINGS_SCOPES = [
   'managed',
 ] as const satisfies readonly Scope[];
 
-/** Settings of a scope as if read from a file called after it. */
+/** Settings of a scope, as if read from a file with the name of the scope. */
 export function settingsOf(scope: SettingsScope, value: Record<string, unknown>): SettingsSource {
   const locate: SettingsSource['locate'] = (path) => ({ line: path.length, column: 1 });
   return { scope, label: `${scope}.json`, path: `/${scope}.json`, value, locate };
 }
 
-/** Every file in projects is what a person said of all. */
+/** Approvals with the same decision about every project file. */
 export const saying = (choice: Choice) => ({ ofSettings: () => choice });

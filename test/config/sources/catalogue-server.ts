@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A catalogue on this machine that goes away with the test. */
+/** A local server for a catalogue, which is closed after the test. */
 export type CatalogueServer = {
   readonly url: string;
-  /** What was asked, in order. */
+  /** The received requests, in order. */
   readonly asked: readonly IncomingMessage[];
 };
 
@@ -23,7 +23,7 @@ export async function catalogueServer(answer: RequestListener): Promise<Catalogu
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/catalogue`, asked };
 }
 
-/** Answers with a value, or with a text as it is. */
+/** Answers with a value as JSON, or with a string as it is. */
 export function answering(value: unknown, headers: Record<string, string> = {}): RequestListener {
   return (_request, response) => {
     response.writeHead(200, headers).end(typeof value === 'string' ? value : JSON.stringify(value));

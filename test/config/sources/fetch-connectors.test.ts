@@ -122,7 +122,9 @@ describe('refresh connectors', () => {
     await refresh([bad.url]);
     answer = (_request, response) => void response.writeHead(500).end();
     expect(await refresh([`${bad.url}`, good.url])).toEqual({ changed: true });
-    expect(notes).toEqual([`${bad.url}: unexpected response: HTTP 500`]);
+    expect(notes).toEqual([
+      `${bad.url}: the server answered with HTTP 500; check the URL of the connector, or try again later`,
+    ]);
     expect(await source(bad.url)).toMatchObject({ servers: [{ name: 'a' }] });
     expect(await source(good.url)).toMatchObject({ servers: [{ name: 'a' }] });
   });
@@ -131,7 +133,9 @@ describe('refresh connectors', () => {
     const { notes, refresh } = setUp();
     const { url } = await catalogueServer((_request, response) => void response.writeHead(404).end());
     await refresh([`${url}?token=s3cret`]);
-    expect(notes).toEqual([`${url}: unexpected response: HTTP 404`]);
+    expect(notes).toEqual([
+      `${url}: the server answered with HTTP 404; check the URL of the connector, or try again later`,
+    ]);
   });
 
   test('reports headers with missing values and sends nothing', async () => {
@@ -195,7 +199,10 @@ describe('fetch connector', () => {
     });
     expect(asked[0]?.headers.accept).toBe('x/y');
     expect(asked[0]?.headers['if-none-match']).toBe('"1"');
-    expect(await fetch(url)).toEqual({ kind: 'failed', fault: 'unexpected response: HTTP 304' });
+    expect(await fetch(url)).toEqual({
+      kind: 'failed',
+      fault: 'the server answered with HTTP 304; check the URL of the connector, or try again later',
+    });
   });
 
   const status = (code: number, headers: Record<string, string> = {}): RequestListener => {
@@ -203,26 +210,54 @@ describe('fetch connector', () => {
   };
 
   test.each<[string, RequestListener, string]>([
-    ['fails', status(500), 'unexpected response: HTTP 500'],
+    [
+      'fails',
+      status(500),
+      'the server answered with HTTP 500; check the URL of the connector, or try again later',
+    ],
     ['refuses us', status(401), 'access denied (HTTP 401); check the "headers" of the connector'],
-    ['gives no JSON', answering('s3cret'), 'the response is not a JSON object with "mcpServers"'],
-    ['gives a list', answering([1]), 'the response is not a JSON object with "mcpServers"'],
-    ['names no servers', answering({ servers: {} }), 'the response is not a JSON object with "mcpServers"'],
+    [
+      'gives no JSON',
+      answering('s3cret'),
+      'the response is not a JSON object with "mcpServers"; check the URL of the connector',
+    ],
+    [
+      'gives a list',
+      answering([1]),
+      'the response is not a JSON object with "mcpServers"; check the URL of the connector',
+    ],
+    [
+      'names no servers',
+      answering({ servers: {} }),
+      'the response is not a JSON object with "mcpServers"; check the URL of the connector',
+    ],
     [
       'gives servers that are none',
       answering({ mcpServers: [] }),
-      'the response is not a JSON object with "mcpServers"',
+      'the response is not a JSON object with "mcpServers"; check the URL of the connector',
     ],
     [
       'nests without end',
       answering('['.repeat(100_000)),
-      'the response is not a JSON object with "mcpServers"',
+      'the response is not a JSON object with "mcpServers"; check the URL of the connector',
     ],
     ['says too much', answering(`"${'x'.repeat(3 * 2 ** 20)}"`), 'the response is longer than 2 MiB'],
     ['hangs up', (request) => request.socket.destroy(), 'the server closed the connection'],
-    ['leads nowhere', status(302, { location: 'http://[' }), 'redirects to an invalid URL'],
-    ['leads in a circle', status(302, { location: '/again' }), 'too many redirects'],
-    ['leads on without saying where', status(302), 'unexpected response: HTTP 302'],
+    [
+      'leads nowhere',
+      status(302, { location: 'http://[' }),
+      'the server redirects to an invalid URL; check the URL of the connector',
+    ],
+    [
+      'leads in a circle',
+      status(302, { location: '/again' }),
+      'the server redirects too often; check the URL of the connector',
+    ],
+    [
+      'leads on without saying where',
+      status(302),
+      'the server answered with HTTP 302; check the URL of the connector, or try again later',
+    ],
   ])('fails for a catalogue that %s, without showing its content', async (_name, answer, fault) => {
     const { url } = await catalogueServer(answer);
     const found = await fetch(url);

@@ -9,7 +9,7 @@ import { type ConfigPlace, configPlace } from '../config-place.ts';
 
 const server = (command: string) => ({ mcpServers: { [command]: { command } } });
 
-/** Every source there is, each with one server that is called as the source. */
+/** Every kind of source, each with one server that has the name of the source. */
 function everywhere(): { place: ConfigPlace; deep: string; wanted: ConfigFlags } {
   const place = configPlace();
   const { project, home, managed, write } = place;
@@ -44,7 +44,7 @@ function everywhere(): { place: ConfigPlace; deep: string; wanted: ConfigFlags }
   return { place, deep, wanted };
 }
 
-/** Scope, label and servers of each source that is there. */
+/** Scope, label and servers of each existing source. */
 const seen = ({ sources }: FoundSources) =>
   sources
     .filter(({ state }) => state === 'read')
@@ -73,7 +73,7 @@ test('R166: finds every source, lowest precedence first', async () => {
     ['local', '../.toolplane/settings.local.json', undefined],
     ['local', '.toolplane/settings.local.json', 'local'],
     ['program', '--settings', 'flag'],
-    // What those who run the machine say in files beats what a flag adds.
+    // Managed files take precedence over managed settings of a flag.
     ['managed', '--managed-settings', 'handed on'],
     ['managed', join(place.managed, 'managed-settings.json'), undefined],
   ]);
@@ -173,7 +173,7 @@ test('reports unreadable --settings and reads everything else', async () => {
   expect(found.sources.flatMap(({ servers }) => servers)).toHaveLength(1);
 });
 
-/** Ways to spoil the file of a source. */
+/** Ways to make the file of a source unreadable. */
 const SPOILT: readonly [string, (path: string, place: ConfigPlace) => void][] = [
   ['is broken', (path, { write }) => void write(path, '{ "mcpServers": {')],
   ['is a directory', (path) => void mkdirSync(path, { recursive: true })],
@@ -203,7 +203,7 @@ test.each(SPOILT)('a file that %s is one fault, and no other is affected', async
     ['error', '../.mcp.json'],
     ['error', '.toolplane/settings.json'],
   ]);
-  // What the user's settings name is gone with them.
+  // The plugins and connectors that the user's settings name are missing too.
   const gone = ['connector', 'user', 'plugin', 'far'];
   expect(seen(found)).toEqual(seen(good).filter(([, , names]) => !gone.includes(names ?? '')));
 });

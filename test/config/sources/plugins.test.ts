@@ -12,7 +12,7 @@ describe('read plugin', () => {
     return { directory, read: () => readPlugin(directory, (path) => path) };
   }
 
-  /** What counts of each server, by source. */
+  /** The names of the servers in each source. */
   const names = (it: Awaited<ReturnType<typeof readPlugin>>) =>
     it.sources.map(({ servers }) => servers.map(({ name }) => name));
 

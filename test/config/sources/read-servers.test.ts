@@ -120,7 +120,7 @@ describe('read servers', () => {
   });
 
   test.each([
-    ['{ "servers": {} }', 'servers', 'servers belong in "mcpServers"; rename the key'],
+    ['{ "servers": {} }', 'servers', 'unknown key; rename it to "mcpServers"'],
     ['{ "mcpServers": 5 }', 'mcpServers', 'must be an object that maps server names to entries'],
     [
       '{ "a": { "command": "x" } }',
@@ -215,7 +215,7 @@ describe('read servers', () => {
     expect(faults).toHaveLength(51);
     expect(faults.at(-1)).toMatchObject({
       level: 'error',
-      message: 'and 250 more problems, which are not listed; fix the listed problems first',
+      message: 'and 250 more problems not listed here; fix the listed problems first',
     });
     expect(servers[299]).toMatchObject({ name: 'a299', fault: { key: 'mcpServers.a299' } });
     expect(servers[300]).toMatchObject({ name: 'last', entry: { command: 'x' } });
@@ -224,9 +224,10 @@ describe('read servers', () => {
   test('reading invalid entries takes linear time', () => {
     const took = (count: number) => {
       const text = `{"mcpServers":{"a":{"command":"x",${Array.from({ length: count }, (_, at) => `"m${at}":1`).join()}}}}`;
-      const start = performance.now();
+      const start = process.threadCpuUsage();
       expect(read(text).faults).toHaveLength(51);
-      return performance.now() - start;
+      const { user, system } = process.threadCpuUsage(start);
+      return (user + system) / 1000;
     };
     took(5_000);
     const small = Math.min(took(5_000), took(5_000));
@@ -263,11 +264,11 @@ describe('servers object', () => {
   test.each<[object, ServersKind, readonly string[], string]>([
     [{ mcpServers: [] }, 'file', ['mcpServers'], 'must be an object'],
     [{ mcpServers: null }, 'settings', ['mcpServers'], 'must be an object'],
-    [{ servers: { a: SERVER } }, 'file', ['servers'], 'rename the key'],
-    [{ servers: { a: SERVER } }, 'plugin', ['servers'], 'rename the key'],
-    [{ mcp_servers: {} }, 'file', ['mcp_servers'], 'rename the key'],
-    [{ 'mcp-servers': {} }, 'given', ['mcp-servers'], 'rename the key'],
-    [{ MCPServers: {} }, 'file', ['MCPServers'], 'rename the key'],
+    [{ servers: { a: SERVER } }, 'file', ['servers'], 'rename it to'],
+    [{ servers: { a: SERVER } }, 'plugin', ['servers'], 'rename it to'],
+    [{ mcp_servers: {} }, 'file', ['mcp_servers'], 'rename it to'],
+    [{ 'mcp-servers': {} }, 'given', ['mcp-servers'], 'rename it to'],
+    [{ MCPServers: {} }, 'file', ['MCPServers'], 'rename it to'],
     [{ a: SERVER }, 'file', [], 'write { "mcpServers": { … } } around them'],
     [{ a: { url: 'https://h' } }, 'given', [], 'write { "mcpServers": { … } } around them'],
     [{ a: 1 }, 'file', [], 'has no "mcpServers" object'],

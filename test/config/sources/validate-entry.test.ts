@@ -6,7 +6,7 @@ import { normalizeEntry, validateServerName } from '../../../src/config/sources/
 describe('normalizeEntry', () => {
   const FILE: Origin = { scope: 'project', label: '.mcp.json', path: '/r/.mcp.json', kind: 'file' };
 
-  /** The server and what is told of it, where it is the only one of a file. */
+  /** The only server of a file, and its diagnostics. */
   function readOne(raw: object) {
     const { servers, faults } = readServers(parseDocument(JSON.stringify({ mcpServers: { x: raw } })), FILE);
     return {

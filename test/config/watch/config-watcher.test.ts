@@ -7,13 +7,13 @@ import type { ConfigFlags } from '../../../src/config/sources/source-types.ts';
 import { type ConfigListener, ConfigWatcher } from '../../../src/config/watch/config-watcher.ts';
 import { type ConfigPlace, configPlace } from '../config-place.ts';
 
-/** Follows what is configured in the place; what was applied, by the names of servers, and what was said. */
+/** Watches a configuration; returns the applied configurations as lists of server names, and the notes. */
 async function following(place: ConfigPlace, wanted: ConfigFlags = {}, apply?: ConfigListener['apply']) {
   const applied: string[][] = [];
   const notes: string[] = [];
   const it = new ConfigWatcher(await readConfiguration(place.world(), wanted), {
     apply(now, before) {
-      // The watch has everything read anew as well, whenever it is its turn.
+      // The watcher itself may also trigger a refresh without changes, which is ignored here.
       if (contentOf(now) !== contentOf(before)) applied.push(namesOf(now));
       return apply?.(now, before);
     },
@@ -59,7 +59,7 @@ describe('keeps the previous content of a file that became invalid, and reports 
       'fatal',
       ({ managed }) => join(managed, 'managed-settings.json'),
       { permissions: 1 },
-      /prevents a start/,
+      /Toolplane cannot start with/,
     ],
   ];
   test.each(CASES)('%s', async (_, fileOf, content, said) => {

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { FileWatcher } from '../../../src/config/watch/file-watcher.ts';
 
-/** A directory, and a watch on files in it that tells how often it heard something. */
+/** A directory, and a watcher of files in it that counts its reports. */
 function watched(...names: string[]) {
   const directory = mkdtempSync(join(tmpdir(), 'toolplane-watch-'));
   const paths = names.map((name) => join(directory, name));

@@ -147,7 +147,7 @@ test.each<['local' | 'project', string, string]>([
     `${path} was not changed: a symbolic link in its path points into ${home}, which does not belong to the project; remove the link`,
   );
   expect(files.map((it) => readFileSync(it, 'utf8'))).toEqual(before);
-  // Nor was anything approved or noted for it.
+  // No approval and no record of a write was added either.
   expect(readdirSync(home).sort()).toEqual(['secrets.json', 'settings.json']);
 });
 
@@ -197,7 +197,7 @@ test('ignores locks in a repository', () => {
 test('a failed write is neither approved nor recorded', () => {
   const { project, home, world, write } = configPlace();
   write(join(project, '.mcp.json'), '{ broken');
-  expect(() => writeServer(world(), 'project', 'x', ENTRY)).toThrow('fix it first');
+  expect(() => writeServer(world(), 'project', 'x', ENTRY)).toThrow('fix the file first');
   expect(readdirSync(home)).toEqual(['locks']);
 });
 
