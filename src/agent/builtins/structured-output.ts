@@ -8,7 +8,7 @@ import type { BuiltIn } from './built-in.ts';
 
 export const STRUCTURED_OUTPUT = 'StructuredOutput';
 
-/** How many calls with invalid output end a turn. */
+/** Number of calls with invalid output after which the turn ends. */
 const MAX_ATTEMPTS = 5;
 
 const REMINDER =
@@ -36,6 +36,7 @@ export class StructuredOutput {
         inputSchema,
         annotations: { title: 'Structured output', readOnlyHint: true },
       },
+      faults: () => [],
       run: async (input) => {
         const args = serverArguments(inputSchema, input);
         const value = isWrapped ? args[WRAPPER] : args;
@@ -76,7 +77,7 @@ export class StructuredOutput {
   }
 
   /** Counts the failed attempts of a batch of calls; returns why the turn must end once there were too many. */
-  attemptsFault(calls: readonly ToolUse[], outcomes: readonly ToolOutcome[]): string | undefined {
+  attemptsError(calls: readonly ToolUse[], outcomes: readonly ToolOutcome[]): string | undefined {
     for (const [at, { name }] of calls.entries()) {
       const { isError, content } = outcomes[at] ?? {};
       if (name !== STRUCTURED_OUTPUT || isError !== true) continue;
@@ -102,7 +103,10 @@ function wrapped(schema: JsonSchema): JsonSchema {
   return { type: 'object', properties: { [WRAPPER]: moved(schema) }, required: [WRAPPER] };
 }
 
-/** The schema with its references to itself, which start at the root, where the wrapper puts it. */
+/**
+ * The schema with changed references to itself: they start at the root, and the wrapper moves the schema into a
+ * property.
+ */
 function moved(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(moved);
   if (!isRecord(value)) return value;

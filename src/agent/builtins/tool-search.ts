@@ -4,7 +4,7 @@ import { defineBuiltIn, type FoundTools } from './built-in.ts';
 
 const DEFAULT_RESULTS = 5;
 const MAX_RESULTS = 20;
-/** Longer descriptions are truncated: the definition follows in the next request. */
+/** Maximum number of characters of a description in the result; the whole definition follows in the next request. */
 const MAX_DESCRIPTION_LENGTH = 160;
 
 export const TOOL_SEARCH = defineBuiltIn({

@@ -1,7 +1,8 @@
+import { pluralize } from '../../base/text/display-text.ts';
 /** An event for the agent, such as a message pushed by a server or the end of a task. */
 export type WakeEvent = { readonly source: string; readonly text: string };
 
-/** Beyond this the oldest events are dropped, and the next `take` reports how many. */
+/** Maximum number of stored events; beyond it, the oldest are dropped, and the next `take` reports how many. */
 const MAX_KEPT = 1000;
 
 /** Events that wake an agent, stored until they are taken. */
@@ -36,7 +37,7 @@ export class WakeQueue {
     if (this.#dropped > 0) {
       events.unshift({
         source: 'toolplane',
-        text: `${this.#dropped} earlier events were dropped because the queue was full`,
+        text: `${pluralize(this.#dropped, 'earlier event')} dropped because the queue was full`,
       });
     }
     this.#kept = [];

@@ -7,8 +7,9 @@ import { FileMemory } from '../../../src/agent/builtins/files/file-memory.ts';
 import { BackgroundProcesses } from '../../../src/agent/builtins/shell/background-processes.ts';
 import { WakeQueue } from '../../../src/agent/builtins/wake-queue.ts';
 import type { ToolOutcome } from '../../../src/agent/loop/run-calls.ts';
+import { BackgroundTasks } from '../../../src/agent/tasks/background-tasks.ts';
 
-/** A directory of its own for one test, with the files given, gone when the test is over. */
+/** A temporary directory with the given files for one test; it is removed after the test. */
 export function directoryWith(files: Readonly<Record<string, string | Buffer>> = {}): string {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'built-in-')));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -21,7 +22,7 @@ export function put(path: string, content: string | Buffer): void {
   writeFileSync(path, content);
 }
 
-/** A session's surroundings in which nothing is hidden and nothing can be dialled. */
+/** A context for built-in tools in which all paths are readable and no server can be connected. */
 export function worldIn(cwd: string, parts: Partial<BuiltInContext> = {}): BuiltInContext {
   return {
     workspace: { cwd, home: cwd, directories: [] },
@@ -29,20 +30,24 @@ export function worldIn(cwd: string, parts: Partial<BuiltInContext> = {}): Built
     isReadable: () => true,
     files: new FileMemory(),
     wake: new WakeQueue(),
+    services: {},
+    toolUseId: 'toolu_1',
+    tasks: new BackgroundTasks({ emit() {}, onNotice() {} }),
+    outputFile: (id) => join(cwd, '.tasks', `${id}.output`),
+    moveShell: () => undefined,
     background: new BackgroundProcesses(),
     connect: async () => ({ kind: 'unknown', available: [] }),
     findTools: async () => ({ tools: [], unknown: [], searchable: 0, servers: [], waiting: [] }),
     resources: {
       list: async () => ({ resources: [], templates: [], faults: [] }),
       read: async () => ({ content: 'nothing is there', isError: true }),
+      watch: async () => 'nothing is there',
     },
-    agents: {},
-    delegate: async () => ({ content: 'no sub-agent is available', isError: true }),
     ...parts,
   };
 }
 
-/** One call with nothing that ends it early. */
+/** One call with a signal that never aborts. */
 export function call(
   tool: BuiltIn,
   input: Readonly<Record<string, unknown>>,

@@ -1,6 +1,6 @@
 import { compilePattern, type LinearPattern } from '../../../src/base/text/patterns.ts';
 
-/** A literal as Grep would use it; the flag `g` says that matches may span lines. */
+/** Compiles a regular expression as Grep does; the flag `g` means that matches may span lines. */
 export function compiled({ source, global: multiline }: RegExp): {
   readonly pattern: LinearPattern;
   readonly multiline: boolean;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ConnectOutcome } from '../../../src/agent/builtins/built-in.ts';
-import { CONNECT_MCP } from '../../../src/agent/builtins/connect-mcp.ts';
+import { CONNECT_MCP } from '../../../src/agent/builtins/mcp-tools.ts';
 import type { ToolOutcome } from '../../../src/agent/loop/run-calls.ts';
 import { call, directoryWith, done, failed, worldIn } from './built-in-world.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ResourceLists } from '../../../src/agent/builtins/built-in.ts';
-import { LIST_MCP_RESOURCES, READ_MCP_RESOURCE } from '../../../src/agent/builtins/mcp-resources.ts';
+import { LIST_MCP_RESOURCES, READ_MCP_RESOURCE } from '../../../src/agent/builtins/mcp-tools.ts';
 
 import { call, directoryWith, done, failed, worldIn } from './built-in-world.ts';
 
@@ -22,12 +22,13 @@ function worldOf(lists: ResourceLists | { fault: string }) {
         return lists;
       },
       read: async (server, uri) => done(`${server} ${uri}`),
+      watch: async () => undefined,
     },
   });
   return { world, asked };
 }
 
-test('resources and templates come a line each, then what went wrong', async () => {
+test('resources and templates are listed one per line, followed by errors', async () => {
   const { world, asked } = worldOf(LISTS);
   const { content, isError, programResult: told } = await call(LIST_MCP_RESOURCES, {}, world);
   expect({ asked, isError }).toEqual({ asked: [undefined], isError: false });
@@ -37,14 +38,14 @@ test('resources and templates come a line each, then what went wrong', async () 
   expect(told).toEqual([...LISTS.resources, ...LISTS.templates]);
 });
 
-test('of one server, and with a text in them', async () => {
+test('lists the resources of one server, or those that contain a text', async () => {
   const { world, asked } = worldOf({ ...LISTS, faults: [] });
   const { content } = await call(LIST_MCP_RESOURCES, { server: 'b', contains: 'orders' }, world);
   expect(asked).toEqual(['b']);
   expect(JSON.parse(String(content))).toEqual(LISTS.resources[1]);
 });
 
-test('of very many some are told, and how to see the others', async () => {
+test('a long list is truncated, with a note on how to see the rest', async () => {
   const resources = Array.from({ length: 1_000 }, (_, at) => ({
     server: 'a',
     uri: `x:${at}`,
@@ -57,7 +58,7 @@ test('of very many some are told, and how to see the others', async () => {
   expect(lines[200]).toBe('… and 800 more: set "server" or "contains" to see them.');
 });
 
-test('long texts are cut, what programs use is left out, and the whole keeps to a limit', async () => {
+test('long texts are truncated, members for programs are left out, and the total length is limited', async () => {
   const resources = Array.from({ length: 199 }, (_, at) => ({
     server: 'a',
     uri: `x:${at}${'y'.repeat(1_000)}`,
@@ -73,19 +74,19 @@ test('long texts are cut, what programs use is left out, and the whole keeps to 
   expect(content).toMatch(/… and \d+ more/);
 });
 
-test('a server that fails is not one that has nothing', async () => {
+test('a server that fails is an error, not an empty list', async () => {
   const { world } = worldOf({ resources: [], templates: [], faults: ['a failed'] });
   expect(await call(LIST_MCP_RESOURCES, {}, world)).toEqual(failed('a failed'));
 });
 
-test('nothing and a fault are said', async () => {
+test('an empty list and an error are reported', async () => {
   const none = worldOf({ resources: [], templates: [], faults: [] });
   expect(await call(LIST_MCP_RESOURCES, {}, none.world)).toMatchObject(done('No resources were found.'));
   const { world } = worldOf({ fault: 'there is no server z' });
   expect(await call(LIST_MCP_RESOURCES, { server: 'z' }, world)).toEqual(failed('there is no server z'));
 });
 
-test('one is read by its server and URI', async () => {
+test('a resource is read by its server and URI', async () => {
   const { world } = worldOf(LISTS);
   expect(await call(READ_MCP_RESOURCE, { server: 'a', uri: 'file:///x.md' }, world)).toEqual(
     done('a file:///x.md'),

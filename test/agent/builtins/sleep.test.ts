@@ -11,7 +11,7 @@ test('ends when its time is over', async () => {
   );
 });
 
-test('every sleeper is woken by an event, at once, and told of it', async () => {
+test('an event ends every Sleep call at once, and each call reports it', async () => {
   const world = worldIn(directoryWith());
   const sleepers = [call(SLEEP, { seconds: 3600 }, world), call(SLEEP, { seconds: 3600 }, world)];
   const pushed = performance.now();
@@ -24,7 +24,7 @@ test('every sleeper is woken by an event, at once, and told of it', async () => 
   expect(world.wake.take()).toEqual([]);
 });
 
-test('events that came before are reported without sleeping, all of them', async () => {
+test('all events that arrived before the call are reported without sleeping', async () => {
   const world = worldIn(directoryWith());
   world.wake.push(EVENT);
   world.wake.push({ source: 'chat', text: 'hello' });
@@ -33,7 +33,7 @@ test('events that came before are reported without sleeping, all of them', async
   );
 });
 
-test('an abort ends it, and the next event is kept for another', async () => {
+test('an abort ends a Sleep call, and the next event is kept for a later call', async () => {
   const world = worldIn(directoryWith());
   const abort = new AbortController();
   const sleeping = SLEEP.run({ seconds: 3600 }, world, abort.signal);
@@ -43,7 +43,7 @@ test('an abort ends it, and the next event is kept for another', async () => {
   expect(world.wake.take()).toEqual([EVENT]);
 });
 
-test('an event that wakes sleepers just as they are interrupted is kept, once', async () => {
+test('an event that arrives just before Sleep calls are interrupted is kept, once', async () => {
   const world = worldIn(directoryWith());
   const abort = new AbortController();
   const sleepers = [0, 1].map(() => SLEEP.run({ seconds: 3600 }, world, abort.signal));
@@ -62,7 +62,7 @@ test('a queue that is not read keeps the newest events and counts the dropped on
   const events = queue.take();
   expect(events).toHaveLength(1001);
   expect(events.slice(0, 2)).toEqual([
-    { source: 'toolplane', text: '2 earlier events were dropped because the queue was full' },
+    { source: 'toolplane', text: '2 earlier events dropped because the queue was full' },
     { source: 's', text: '2' },
   ]);
   expect(queue.take()).toEqual([]);

@@ -5,33 +5,64 @@ import { subjectKind } from '../../../src/permissions/subject.ts';
 import { call, directoryWith, failed, worldIn } from './built-in-world.ts';
 
 const NAMES = [
+  'Agent',
+  'AskUserQuestion',
   'Bash',
+  'ClaimTask',
+  'CompleteTask',
+  'CronCreate',
+  'CronDelete',
+  'CronList',
   'Edit',
+  'EnterPlanMode',
+  'ExitPlanMode',
+  'EnterWorktree',
+  'ExitWorktree',
   'Glob',
   'Grep',
   'ListMcpResourcesTool',
+  'ListAgents',
+  'Monitor',
+  'NotebookEdit',
   'Read',
   'ReadMcpResourceTool',
+  'ScheduleWakeup',
+  'SendMessage',
+  'Skill',
   'Sleep',
-  'Task',
+  'SubmitPlan',
+  'TaskStop',
+  'TaskCreate',
+  'TaskGet',
+  'TaskList',
+  'TaskUpdate',
+  'TodoWrite',
   'ToolSearch',
+  'WebFetch',
+  'WebSearch',
   'Write',
   'connect_mcp',
 ];
 
-test('the tools have the names agents know, in order', () => {
+test('the tools have the names that models know, sorted', () => {
   expect(BUILT_INS.map(({ listed }) => listed.name)).toEqual(NAMES);
 });
 
-test('exactly the tools that change nothing say that they only read', () => {
+test('exactly the tools that change nothing themselves say that they only read', () => {
   const reading = BUILT_INS.filter(({ listed }) => listed.annotations?.readOnlyHint === true);
   expect(reading.map(({ listed }) => listed.name)).toEqual([
+    'AskUserQuestion',
+    'CronList',
     'Glob',
     'Grep',
     'ListMcpResourcesTool',
+    'ListAgents',
     'Read',
     'ReadMcpResourceTool',
+    'Skill',
     'Sleep',
+    'TaskGet',
+    'TaskList',
     'ToolSearch',
   ]);
 });
@@ -44,12 +75,18 @@ test('exactly the tools whose rules are about paths have their path resolved', (
 });
 
 test.each(BUILT_INS.map((tool) => [tool.listed.name, tool] as const))(
-  '%s has a closed schema and answers a wrong input with one line',
+  '%s has a closed schema and answers a wrong input with its errors',
   async (name, tool) => {
     expect(tool.listed.inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
     const outcome = await call(tool, { unheardOf: 1 }, worldIn(directoryWith()));
     expect(outcome).toEqual(
-      failed(expect.stringMatching(new RegExp(`^${name}: ("\\w+" is missing|unknown parameter)`))),
+      failed(
+        expect.stringMatching(
+          new RegExp(
+            `InputValidationError: ${name} failed .*\n(The required parameter|An unexpected parameter)`,
+          ),
+        ),
+      ),
     );
   },
 );
@@ -59,16 +96,52 @@ test.each(BUILT_INS.map((tool) => [tool.listed.name, tool] as const))(
   async (name, tool) => {
     const cwd = directoryWith({ a: 'x' });
     const input = {
+      AskUserQuestion: {
+        questions: [
+          {
+            question: 'q',
+            header: 'h',
+            options: [
+              { label: 'a', description: '' },
+              { label: 'b', description: '' },
+            ],
+          },
+        ],
+      },
       Bash: { command: 'echo > made' },
+      ClaimTask: {},
+      CompleteTask: {},
+      SubmitPlan: { plan: 'p' },
       Edit: { file_path: 'a', old_string: 'x', new_string: 'y' },
+      EnterPlanMode: {},
+      ExitPlanMode: {},
+      EnterWorktree: { name: 'made' },
+      ExitWorktree: { action: 'keep' },
+      CronCreate: { cron: '* * * * *', prompt: 'p' },
+      CronDelete: { id: 'a' },
+      CronList: {},
+      ScheduleWakeup: {},
       Glob: { pattern: '*' },
       Grep: { pattern: 'x' },
       ListMcpResourcesTool: {},
       Read: { file_path: 'a' },
       ReadMcpResourceTool: { server: 's', uri: 'u' },
       Sleep: { seconds: 60 },
+      TaskCreate: { subject: 's', description: 'd' },
+      TaskGet: { taskId: '1' },
+      TaskList: {},
+      TaskUpdate: { taskId: '1', status: 'deleted' },
+      TodoWrite: { todos: [] },
       ToolSearch: { query: 'x' },
-      Task: { description: 'd', prompt: 'p', subagent_type: 't' },
+      Agent: { description: 'd', prompt: 'p', subagent_type: 't' },
+      ListAgents: {},
+      Monitor: { description: 'd', command: 'echo > made' },
+      NotebookEdit: { notebook_path: 'a.ipynb', new_source: '' },
+      WebSearch: { query: 'qq' },
+      WebFetch: { url: 'https://example.invalid', prompt: 'p' },
+      TaskStop: { task_id: 'a' },
+      SendMessage: { to: 'a', message: 'm' },
+      Skill: { skill: 's' },
       Write: { file_path: 'made', content: '' },
       connect_mcp: { name: 'a' },
     }[name] as Record<string, unknown>;

@@ -16,7 +16,7 @@ function search(found: FoundTools, input: Record<string, unknown> = { query: 'se
   return { outcome: call(TOOL_SEARCH, input, world), asked };
 }
 
-test('what was found is told with a short description, the best first', async () => {
+test('found tools are listed with a short description, best match first', async () => {
   const description = `Sends\n  a mail ${'x'.repeat(1_000)}`;
   const tools = [
     { name: 'mcp__a__send', description, isDisclosed: false },
@@ -34,7 +34,7 @@ test('what was found is told with a short description, the best first', async ()
   );
 });
 
-test('nothing found says where to look, and what may be meant', async () => {
+test('an empty result names the servers, and similar names of tools', async () => {
   const unknown = [{ name: 'sned', suggestion: 'send' }, { name: 'q' }];
   expect(await search({ ...NONE, unknown }).outcome).toMatchObject(
     failed(
@@ -43,7 +43,7 @@ test('nothing found says where to look, and what may be meant', async () => {
   );
 });
 
-test('an unknown server, and servers that could be connected, are told', async () => {
+test('an unknown server, and servers that could be connected, are reported', async () => {
   const found = { ...NONE, waiting: ['c'], unknownServer: { name: 'aa', suggestion: 'a' } };
   expect(await search(found).outcome).toMatchObject(
     failed(
@@ -62,10 +62,10 @@ test.each([
 });
 
 test.each([{ query: '' }, { query: 'x', max_results: 0 }, { query: 'x', max_results: 21 }, {}])(
-  '%j is refused in one line',
+  '%j is refused',
   async (input) => {
     const { outcome, asked } = search(NONE, input);
-    expect(await outcome).toEqual(failed(expect.stringMatching(/^ToolSearch: [^\n]+$/)));
+    expect(await outcome).toEqual(failed(expect.stringMatching(/InputValidationError: ToolSearch failed/)));
     expect(asked).toEqual([]);
   },
 );

@@ -17,10 +17,14 @@ export const EDIT = defineBuiltIn({
       minLength: 1,
       description: 'The path of the file; a relative path is resolved against the working directory.',
     },
-    old_string: { type: 'string', minLength: 1, description: 'The text to replace, including white space.' },
+    old_string: {
+      type: 'string',
+      description: 'The text to replace, including white space; empty to create a file.',
+    },
     new_string: { type: 'string', description: 'The replacement text.' },
   },
   optional: { replace_all: { type: 'boolean', description: 'Replace every occurrence; false by default.' } },
+  defaults: { replace_all: false },
   pathMember: 'file_path',
   async run(
     { file_path, old_string, new_string, replace_all = false },
@@ -33,14 +37,18 @@ export const EDIT = defineBuiltIn({
     const { readReal, describeChange, digestOf, replaceFile } = await import('./real-file.ts');
     const old = await readReal(path, signal);
     if (old.kind === 'refused') return failedOutcome(old.fault);
-    if (old.kind === 'missing') return failedOutcome(`${path} does not exist: create it with Write`);
-    const stale = staleness(path, files.knows(path, old.digest));
+    const isNew = old.kind === 'missing';
+    if (isNew && old_string !== '') return failedOutcome(`${path} does not exist: create it with Write`);
+    const stale = isNew ? undefined : staleness(path, files.knows(path, old.digest));
     if (stale !== undefined) return failedOutcome(stale);
-    const text = old.bytes.toString('utf8');
-    if (!Buffer.from(text).equals(old.bytes)) {
+    if (!isNew && old_string === '' && old.bytes.length > 0)
+      return failedOutcome(`${path} has content already: name the text to replace in old_string`);
+    const text = isNew ? '' : old.bytes.toString('utf8');
+    if (!isNew && !Buffer.from(text).equals(old.bytes)) {
       return failedOutcome(`${path} is not UTF-8 text and Edit would corrupt it: change the file with Bash`);
     }
-    const replaced = replaceText(text, old_string, new_string);
+    const replaced =
+      old_string === '' ? { text: new_string, times: 1 } : replaceText(text, old_string, new_string);
     if (replaced.times === 0)
       return failedOutcome(
         `old_string was not found in ${path}: the text must match exactly, including white space`,
@@ -52,17 +60,19 @@ export const EDIT = defineBuiltIn({
     }
     const bytes = Buffer.from(replaced.text);
     await checkpoints?.track(path, old);
-    const failed = await replaceFile(path, bytes, { mode: old.mode });
+    const failed = await replaceFile(path, bytes, isNew ? {} : { mode: old.mode });
     if (failed) return failedOutcome(failed.fault);
     files.remember(path, digestOf(bytes));
-    const times = replaced.times === 1 ? 'one place' : `${replaced.times} places`;
     const programResult: FileEditOutput = {
       ...describeChange(givenPath, text, replaced.text),
       oldString: old_string,
       newString: new_string,
       replaceAll: replace_all,
     };
-    return { content: `Updated ${path} in ${times}`, isError: false, programResult };
+    const content = replace_all
+      ? `The file ${givenPath} has been updated. All occurrences were successfully replaced.`
+      : `The file ${givenPath} has been updated successfully.`;
+    return { content, isError: false, programResult };
   },
 });
 

@@ -98,19 +98,22 @@ export class FileCheckpoints {
     };
     for (const path of this.#tracked()) {
       const target = this.#stateAt(at, path);
-      // One file that cannot be restored does not keep the others from it.
+      // A file that cannot be restored does not prevent the others from being restored.
       if (target !== undefined)
         await rewindFile(path, target).catch((cause) => void failures.push(`${path}: ${messageOf(cause)}`));
     }
     return { filesChanged, insertions, deletions, skippedLinks, failures };
   }
 
-  /** In the order in which they were changed first. */
+  /** The changed files, in the order of their first change. */
   #tracked(): string[] {
     return [...new Set(this.#checkpoints.flatMap(({ files }) => [...files.keys()]))];
   }
 
-  /** A file that a later checkpoint has first was unchanged until then. */
+  /**
+   * The state of a file at a checkpoint. If only later checkpoints contain the file, it was unchanged until the first
+   * of them.
+   */
   #stateAt(at: number, path: string): FileState | undefined {
     return this.#checkpoints
       .slice(at)
@@ -134,7 +137,7 @@ export class FileCheckpoints {
   async #copyOf(copy: string): Promise<Buffer> {
     const kept = this.#copies.get(copy);
     if (kept) return kept;
-    if (this.#directory === undefined) throw new Error(`The copy ${copy} of a file is missing`);
+    if (this.#directory === undefined) throw new Error('the checkpoint copy of the file is missing');
     return readFile(join(this.#directory, copy));
   }
 
@@ -185,7 +188,10 @@ function isSame(now: Buffer | undefined, then: Buffer | undefined): boolean {
   return now && then ? now.equals(then) : now === then;
 }
 
-/** False if the path leads through a link, or if the file has another name too, which would change with it. */
+/**
+ * Restores a file; false if its path leads through a symbolic link, or if it has further hard links, which would change
+ * too.
+ */
 async function restore(path: string, bytes: Buffer | undefined, mode: number | undefined): Promise<boolean> {
   const { replaceFile } = await import('./real-file.ts');
   const links = await lstat(path).then(

@@ -1,3 +1,6 @@
+/** How many files are remembered. The one that was read longest ago is forgotten first, and then has to be read again. */
+const MAX_FILES = 5_000;
+
 /** Whether a conversation has read the current state of a file, an older one, or none. */
 export type Knowledge = 'unread' | 'current' | 'outdated';
 
@@ -10,7 +13,10 @@ export class FileMemory {
 
   /** `path` is absolute, with links resolved. */
   remember(path: string, digest: string): void {
+    this.#digests.delete(path);
     this.#digests.set(path, digest);
+    const [oldest] = this.#digests.keys();
+    if (this.#digests.size > MAX_FILES && oldest !== undefined) this.#digests.delete(oldest);
   }
 
   clear(): void {

@@ -61,10 +61,12 @@ export function digestOf(bytes: Buffer): string {
 
 /** Names the target of a link, so that the model can use that path and permission is decided for it. */
 export async function linkFault(path: string): Promise<string> {
-  return `${path} leads through a symbolic link to ${await realpath(path).catch(() => 'nothing')}: use a path without symbolic links instead`;
+  const target = await realpath(path).catch(() => undefined);
+  const link = target === undefined ? 'a broken symbolic link' : `a symbolic link to ${target}`;
+  return `${path} leads through ${link}: use a path without symbolic links instead`;
 }
 
-/** Non-blocking, because opening a pipe without a writer would never return. */
+/** Opens a file that is not a symbolic link. Non-blocking, because opening a pipe without a writer would never return. */
 async function openUnlinked(path: string): Promise<FileHandle | 'missing' | 'link'> {
   try {
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -40,7 +40,10 @@ export const WRITE = defineBuiltIn({
       ...describeChange(givenPath, before, content),
     };
     return {
-      content: `${old.kind === 'file' ? 'Updated' : 'Created'} ${path}`,
+      content:
+        before === null
+          ? `File created successfully at: ${givenPath}`
+          : `The file ${givenPath} has been updated successfully.`,
       isError: false,
       programResult,
     };

@@ -61,7 +61,8 @@ export type SearchRoot =
 
 /** The start of a search: the given path, or the working directory. */
 export async function searchRoot(given: string | undefined, workspace: Workspace): Promise<SearchRoot> {
-  if (given === undefined) return { kind: 'directory', path: await realpath(workspace.cwd) };
+  if (given === undefined)
+    return { kind: 'directory', path: await realpath(workspace.directory ?? workspace.cwd) };
   const path = absolutePath(given, workspace);
   const stat = await lstat(path);
   if ((await realpath(path)) !== path) return { kind: 'refused', fault: await linkFault(path) };
@@ -78,7 +79,7 @@ export function shownPath(path: string, { cwd }: Workspace): string {
 
 export type WalkEntry = {
   readonly path: string;
-  /** From the root of the walk. */
+  /** The names in the path from the root of the walk. */
   readonly segments: readonly string[];
   readonly kind: 'file' | 'link';
 };
@@ -86,7 +87,7 @@ export type WalkEntry = {
 export type WalkRules = {
   /** Whether to look into a directory, given as its segments from the root. */
   enters(segments: readonly string[]): boolean;
-  /** False for files and directories that are skipped. */
+  /** Whether a file or directory may be read; others are skipped. */
   isReadable(path: string): boolean;
 };
 
@@ -119,7 +120,7 @@ export async function* walk(root: string, rules: WalkRules, signal: AbortSignal)
 /** How long the walk may block other work. */
 const MAX_TURN_MS = 20;
 
-/** Version control data and installed packages are rarely what a search is for. */
+/** Whether searches skip a directory by default: one with version control data or installed packages. */
 export function isUsuallySkipped(segments: readonly string[]): boolean {
   const name = segments.at(-1);
   return name === '.git' || name === 'node_modules';

@@ -1,3 +1,4 @@
+import { pluralize } from '../../../base/text/display-text.ts';
 import type { GlobOutput } from '../../../protocol/tools/file-tools.ts';
 import { failedOutcome } from '../../loop/run-calls.ts';
 import { defineBuiltIn } from '../built-in.ts';
@@ -45,8 +46,9 @@ export const GLOB = defineBuiltIn({
       totalMatches: found.length,
       countIsComplete: true,
     };
-    const note = more > 0 ? [`[${more} older files omitted: use a narrower pattern or path]`] : [];
-    const content = [...filenames, ...note].join('\n') || `No file in ${root.path} matches ${pattern}`;
+    const note =
+      more > 0 ? [`[${pluralize(more, 'older file')} omitted: use a narrower pattern or path]`] : [];
+    const content = [...filenames, ...note].join('\n') || 'No files found';
     return { content, isError: false, programResult };
   },
 });

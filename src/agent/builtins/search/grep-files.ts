@@ -1,6 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { compilePattern } from '../../../base/text/patterns.ts';
-import { type Matches, matchLines } from './match-lines.ts';
+import { compilePattern, type LinearPattern } from '../../../base/text/patterns.ts';
 
 /** What to search for, in which files. */
 export type GrepJob = {
@@ -11,7 +10,7 @@ export type GrepJob = {
   readonly after: number;
   /** Absolute paths; a link in the place of a file is not followed. */
   readonly files: readonly string[];
-  /** Larger files are counted and not read. */
+  /** Maximum size of a file in bytes; larger files are counted and not read. */
   readonly largestFile: number;
   /** The search ends after so many lines or files with matches. */
   readonly enough: { readonly of: 'lines' | 'files'; readonly count: number };
@@ -63,4 +62,78 @@ function readText(path: string, largest: number): { readonly text: string } | 't
   } finally {
     if (file !== undefined) closeSync(file);
   }
+}
+
+/** A matching line or a context line; line and column count from 1. */
+type MatchedLine = {
+  readonly line: number;
+  readonly text: string;
+  readonly isMatch: boolean;
+  /** The start of the first match in the line. */
+  readonly column?: number;
+};
+
+type Matches = { readonly count: number; readonly lines: readonly MatchedLine[] };
+
+type MatchRules = {
+  readonly pattern: LinearPattern;
+  /** Whether a match may span lines; if so, each line of a match is a matching line. */
+  readonly multiline: boolean;
+  readonly before: number;
+  readonly after: number;
+};
+
+/** The lines of a text that match a pattern, with context lines, each once and in order. */
+export function matchLines(text: string, { pattern, multiline, before, after }: MatchRules): Matches {
+  const lines = text.split(/\r?\n/);
+  if (lines.at(-1) === '') lines.pop();
+  const matching = multiline
+    ? linesOfMatches(text.replaceAll('\r\n', '\n'), pattern)
+    : linesThatMatch(lines, pattern);
+  const shown = new Map<number, boolean>();
+  for (const index of matching.keys()) {
+    for (let near = Math.max(0, index - before); near <= Math.min(lines.length - 1, index + after); near++) {
+      if (near === index || !shown.has(near)) shown.set(near, near === index);
+    }
+  }
+  const ordered = [...shown].sort(([a], [b]) => a - b);
+  return {
+    count: matching.size,
+    lines: ordered.map(([index, isMatch]) => {
+      const at = matching.get(index);
+      const column = at === undefined ? {} : { column: at + 1 };
+      return { line: index + 1, text: lines[index] ?? '', isMatch, ...column };
+    }),
+  };
+}
+
+/** The column at which the first match of a line starts, by line; both count from 0. */
+type Matching = ReadonlyMap<number, number>;
+
+function linesThatMatch(lines: readonly string[], pattern: LinearPattern): Matching {
+  return new Map(
+    lines.flatMap((line, index) => {
+      const [first] = pattern.test(line) ? pattern.matches(line) : [];
+      return first === undefined ? [] : [[index, first.start] as const];
+    }),
+  );
+}
+
+function linesOfMatches(text: string, pattern: LinearPattern): Matching {
+  const found = new Map<number, number>();
+  let line = 0;
+  let start = 0;
+  let at = 0;
+  for (const match of pattern.matches(text)) {
+    const last = Math.max(match.end - 1, match.start);
+    for (; at < match.start; at++) if (text[at] === '\n') [line, start] = [line + 1, at + 1];
+    if (match.start >= text.length && text.endsWith('\n')) break;
+    if (!found.has(line)) found.set(line, match.start - start);
+    for (; at < last; at++) {
+      if (text[at] !== '\n') continue;
+      [line, start] = [line + 1, at + 1];
+      found.set(line, 0);
+    }
+  }
+  return found;
 }

@@ -1,14 +1,18 @@
+import type { LinearPattern } from '../../../base/text/patterns.ts';
 import type { GrepHit } from './run-grep.ts';
 
 const MAX_LINE_LENGTH = 500;
 /** How much of a long line is shown before its match. */
 const BEFORE_MATCH = 100;
 
-/** Matching lines as `path:number:line`, those around them as `path-number-line`, and `--` where lines are missing. */
+/**
+ * Matching lines as `path:number:line`, those around them as `path-number-line`, and `--` where lines are missing. With
+ * `only`, each match of that pattern is shown in place of its line.
+ */
 export function contentLines(
   hits: readonly GrepHit[],
   shown: (path: string) => string,
-  options: { readonly numbers: boolean; readonly context: boolean },
+  options: { readonly numbers: boolean; readonly context: boolean; readonly only?: LinearPattern },
 ): string[] {
   const output: string[] = [];
   for (const hit of hits) {
@@ -17,7 +21,11 @@ export function contentLines(
     for (const { line, text, isMatch, column = 1 } of hit.lines) {
       if (options.context && output.length > 0 && line - 1 !== last) output.push('--');
       const mark = isMatch ? ':' : '-';
-      output.push(`${name}${mark}${options.numbers ? `${line}${mark}` : ''}${cut(text, line, column)}`);
+      const start = `${name}${mark}${options.numbers ? `${line}${mark}` : ''}`;
+      if (options.only) {
+        const matches = [...options.only.matches(text)].filter((it) => it.end > it.start);
+        for (const match of matches) output.push(start + cut(text.slice(match.start, match.end), line, 1));
+      } else output.push(start + cut(text, line, column));
       last = line;
     }
   }

@@ -6,7 +6,7 @@ import type { GrepEnd } from './run-grep.ts';
 
 const DEFAULT_HEAD_LIMIT = 250;
 const MAX_CHARACTERS = 30_000;
-/** All files with matches are needed to sort them by time. */
+/** Maximum number of files with matches; all of them are collected, to sort them by time. */
 const MAX_FILES = 10_000;
 const TIMEOUT_MS = 20_000;
 
@@ -52,12 +52,18 @@ export const GREP = defineBuiltIn({
     '-n': { type: 'boolean', description: 'Show line numbers with output_mode "content"; true by default.' },
     '-A': { ...COUNT, description: 'Lines of context after each match, with output_mode "content".' },
     '-B': { ...COUNT, description: 'Lines of context before each match, with output_mode "content".' },
-    '-C': { ...COUNT, description: 'Both of these.' },
+    '-C': {
+      ...COUNT,
+      description: 'Lines of context before and after each match, with output_mode "content".',
+    },
+    context: { ...COUNT, description: 'The same as -C.' },
+    '-o': { type: 'boolean', description: 'With output_mode "content", only the matching parts of lines.' },
     head_limit: {
       type: 'integer',
-      minimum: 1,
-      description: 'The maximum number of lines in the result; 250 by default.',
+      minimum: 0,
+      description: 'The maximum number of lines in the result; 250 by default, 0 for all.',
     },
+    offset: { type: 'integer', minimum: 0, description: 'How many lines of the result to skip first.' },
     multiline: { type: 'boolean', description: 'Let a match span lines and "." match line breaks.' },
   },
   pathMember: 'path',
@@ -65,8 +71,10 @@ export const GREP = defineBuiltIn({
     const {
       pattern,
       output_mode: mode = 'files_with_matches',
-      head_limit: head = DEFAULT_HEAD_LIMIT,
+      head_limit: limit = DEFAULT_HEAD_LIMIT,
+      offset = 0,
     } = input;
+    const head = limit === 0 ? Number.POSITIVE_INFINITY : limit;
     const options = { ignoreCase: input['-i'] ?? false, multiline: input.multiline ?? false };
     const compiled = compilePattern(pattern, options);
     if (typeof compiled === 'string') {
@@ -83,13 +91,16 @@ export const GREP = defineBuiltIn({
     if (root.kind === 'refused') return failedOutcome(root.fault);
     const files = await search.grepFiles(root, input, context, signal);
     if (files.kind === 'refused') return failedOutcome(files.fault);
-    const before = input['-B'] ?? input['-C'] ?? 0;
-    const after = input['-A'] ?? input['-C'] ?? 0;
+    const onlyMatching = input['-o'] ?? false;
+    const around = onlyMatching ? 0 : (input['-C'] ?? input.context ?? 0);
+    const before = onlyMatching ? 0 : (input['-B'] ?? around);
+    const after = onlyMatching ? 0 : (input['-A'] ?? around);
     // One more than is shown, to know whether there is more.
+    const needed = offset + head + 1;
     const enough =
       mode === 'content'
-        ? ({ of: 'lines', count: head + 1 } as const)
-        : ({ of: 'files', count: mode === 'count' ? head + 1 : MAX_FILES } as const);
+        ? ({ of: 'lines', count: needed } as const)
+        : ({ of: 'files', count: mode === 'count' ? needed : MAX_FILES } as const);
     const job = {
       source: pattern,
       ...options,
@@ -104,15 +115,21 @@ export const GREP = defineBuiltIn({
     const paths = end.hits.map(({ path }) => path);
     const entries = {
       content: () =>
-        output.contentLines(end.hits, shown, { numbers: input['-n'] ?? true, context: before + after > 0 }),
+        output.contentLines(end.hits, shown, {
+          numbers: input['-n'] ?? true,
+          context: before + after > 0,
+          ...(onlyMatching && { only: compiled }),
+        }),
       count: () => output.countLines(end.hits, shown),
       files_with_matches: async () => (await newestFirst(paths, signal)).map(shown),
     };
-    const all = await entries[mode]();
+    const all = (await entries[mode]()).slice(offset);
     const { kept, note } = output.limitEntries(all, head, MAX_CHARACTERS);
     const found = [...kept, ...(note === undefined ? [] : [note])].join('\n');
-    const programResult = describeMatches(mode, kept, all.length, end);
-    return { ...outcomeOf(end, found, files.paths.length), programResult };
+    const described = describeMatches(mode, kept, all.length, end);
+    const programResult = offset > 0 ? { ...described, appliedOffset: offset } : described;
+    const total = kept.length < all.length || offset > 0 ? undefined : kept.length;
+    return { ...outcomeOf(end, describeFound(found, mode, total, end)), programResult };
   },
 });
 
@@ -139,9 +156,31 @@ function describeMatches(
   }
 }
 
-function outcomeOf(end: GrepEnd, found: string, searched: number): ToolOutcome {
-  const lines = [found || (searched === 0 ? 'No file matches the path, the glob and the type' : 'No match')];
-  if (end.tooLarge > 0) lines.push(`[${end.tooLarge} files are too large to search: use Bash for them]`);
+/** The matches with their number, unless there are more, in the words of the `claude` CLI. */
+function describeFound(
+  found: string,
+  mode: NonNullable<GrepOutput['mode']>,
+  entries: number | undefined,
+  { hits }: GrepEnd,
+): string {
+  if (mode === 'content') return found || 'No matches found';
+  if (entries === undefined) return found || 'No entries at this offset';
+  if (mode === 'files_with_matches')
+    return found ? `Found ${counted(entries, 'file')}\n${found}` : 'No files found';
+  const occurrences = counted(
+    hits.reduce((sum, { count }) => sum + count, 0),
+    'total occurrence',
+  );
+  return `${found || 'No matches found'}\n\nFound ${occurrences} across ${counted(hits.length, 'file')}.`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function outcomeOf(end: GrepEnd, found: string): ToolOutcome {
+  const lines = [found];
+  if (end.tooLarge > 0) lines.push(`[${counted(end.tooLarge, 'file')} too large to search: use Bash]`);
   if (end.timedOut) {
     lines.push(
       `[Stopped after ${TIMEOUT_MS / 1000} seconds before all files were searched: use a narrower path or a simpler pattern]`,

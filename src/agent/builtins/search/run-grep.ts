@@ -12,7 +12,7 @@ export type GrepHit = Extract<GrepReport, { kind: 'hit' }>;
 export type GrepEnd = {
   readonly hits: readonly GrepHit[];
   readonly tooLarge: number;
-  /** Whether the time was up before all files were searched. */
+  /** Whether the time limit was reached before all files were searched. */
   readonly timedOut: boolean;
 };
 

@@ -17,10 +17,12 @@ test('replaces one place, keeps the mode, and knows the file afterwards', async 
   const { cwd, world, now } = await worldThatRead('a b a\n');
   chmodSync(`${cwd}/f`, 0o754);
   const first = { file_path: 'f', old_string: 'b', new_string: "$& $1 $$ $` $'" };
-  expect(await call(EDIT, first, world)).toMatchObject(done(`Updated ${cwd}/f in one place`));
+  expect(await call(EDIT, first, world)).toMatchObject(done(`The file f has been updated successfully.`));
   expect(now()).toBe("a $& $1 $$ $` $' a\n");
   const second = { file_path: 'f', old_string: 'a', new_string: '', replace_all: true };
-  expect(await call(EDIT, second, world)).toMatchObject(done(`Updated ${cwd}/f in 2 places`));
+  expect(await call(EDIT, second, world)).toMatchObject(
+    done(`The file f has been updated. All occurrences were successfully replaced.`),
+  );
   expect(now()).toBe(" $& $1 $$ $` $' \n");
   expect(statSync(`${cwd}/f`).mode & 0o777).toBe(0o754);
 });
@@ -41,13 +43,24 @@ test.each<[string, Record<string, unknown>, string]>([
     { new_string: 'b' },
     'old_string and new_string are identical: change one of them',
   ],
-  ['nothing to look for', { old_string: '' }, 'Edit: "old_string" must be a non-empty string, not ""'],
+  [
+    'nothing to replace in a file with content',
+    { old_string: '' },
+    'CWD/f has content already: name the text to replace in old_string',
+  ],
   ['a missing file', { file_path: 'g' }, 'CWD/g does not exist: create it with Write'],
 ])('changes nothing, and explains: %s', async (_, input, fault) => {
   const { cwd, world, now } = await worldThatRead('a b a\n');
   const outcome = await call(EDIT, { file_path: 'f', old_string: 'b', new_string: 'x', ...input }, world);
   expect(outcome).toEqual(failed(fault.replace('CWD', cwd)));
   expect(now()).toBe('a b a\n');
+});
+
+test('an empty old_string creates a file', async () => {
+  const { cwd, world } = await worldThatRead('a');
+  const input = { file_path: 'd/new', old_string: '', new_string: 'text' };
+  expect(await call(EDIT, input, world)).toMatchObject(done('The file d/new has been updated successfully.'));
+  expect(readFileSync(`${cwd}/d/new`, 'utf8')).toBe('text');
 });
 
 test('a file that was not read, or changed since, is not edited', async () => {
@@ -89,7 +102,7 @@ const piece = fc.string({
   maxLength: 6,
 });
 
-test('replacing is literal: it is cutting the text apart and joining it anew', () => {
+test('replacing is literal: the result is that of split and join', () => {
   fc.assert(
     fc.property(
       piece,

@@ -52,7 +52,7 @@ test.each(['disk', 'memory'] as const)(
   },
 );
 
-test('a file that is first changed later was unchanged until then', async () => {
+test('a file that only a later checkpoint contains is restored to its state before that', async () => {
   const { it, path, change, rewind, read } = await open();
   await writeFile(path('a.txt'), 'original\n');
   await it.begin('first', never);
@@ -127,7 +127,7 @@ test.each<[string, (path: string, target: string) => Promise<unknown>]>([
   expect(await read('b.txt')).toBeNull();
 });
 
-test('a file that cannot be reached does not keep the others from being restored', async () => {
+test('a file that cannot be reached does not prevent the others from being restored', async () => {
   const { it, path, change, rewind, read } = await open();
   await mkdir(path('sub'));
   await it.begin('first', never);

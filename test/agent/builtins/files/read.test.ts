@@ -14,44 +14,49 @@ function lines(from: number, to: number): string {
   return Array.from({ length: to - from + 1 }, (_, at) => `line ${from + at}`).join('\n');
 }
 
-const REST = '     1\trest\n[Lines 2 to 2 omitted: use Read with offset 2 for more.]';
-const PAIR = `     1\t${'x'.repeat(1999)} [2 more characters of this line omitted: use Read with offset 1 and column 2000]`;
+const REST = '1\trest';
+const PAIR = `1\t${'x'.repeat(1999)} [2 more characters of this line omitted: use Read with offset 1 and column 2000]`;
 
 test.each<[string, string, Record<string, unknown>, string]>([
-  ['numbers lines from one', 'a\nb\n', {}, '     1\ta\n     2\tb'],
-  ['keeps empty lines', '\n\nx', {}, '     1\t\n     2\t\n     3\tx'],
-  ['hides line ends and the byte order mark', '\uFEFFa\r\nb\r\n', {}, '     1\ta\n     2\tb'],
-  ['starts at the offset', lines(1, 3), { offset: 3 }, '     3\tline 3'],
-  [
-    'ends at the limit and says so',
-    lines(1, 5),
-    { offset: 2, limit: 1 },
-    '     2\tline 2\n[Lines 3 to 5 omitted: use Read with offset 3 for more.]',
-  ],
+  ['numbers lines from one', 'a\nb\n', {}, '1\ta\n2\tb\n3\t'],
+  ['keeps empty lines', '\n\nx', {}, '1\t\n2\t\n3\tx'],
+  ['hides line ends and the byte order mark', '\uFEFFa\r\nb\r\n', {}, '1\ta\n2\tb\n3\t'],
+  ['starts at the offset', lines(1, 3), { offset: 3 }, '3\tline 3'],
+  ['starts at the first line with offset 0', lines(1, 3), { offset: 0, limit: 1 }, '1\tline 1'],
+  ['ends at the limit', lines(1, 5), { offset: 2, limit: 1 }, '2\tline 2'],
   [
     'cuts long lines',
     'x'.repeat(2007),
     {},
-    `     1\t${'x'.repeat(2000)} [7 more characters of this line omitted: use Read with offset 1 and column 2001]`,
+    `1\t${'x'.repeat(2000)} [7 more characters of this line omitted: use Read with offset 1 and column 2001]`,
   ],
   ['gives the rest of a long line', `${'x'.repeat(2000)}rest\nb`, { column: 2001, limit: 1 }, REST],
   ['keeps pairs of surrogates together', `${'x'.repeat(1999)}😀`, {}, PAIR],
-  ['begins later lines at their beginning', 'abc\nabc', { column: 3 }, '     1\tc\n     2\tabc'],
+  ['begins later lines at their beginning', 'abc\nabc', { column: 3 }, '1\tc\n2\tabc'],
 ])('%s', async (_, text, part, expected) => {
   const cwd = directoryWith({ f: text });
   expect(await call(READ, { file_path: 'f', ...part }, worldIn(cwd))).toMatchObject(done(expected));
+});
+
+test('an offset beyond the end is a result without lines', async () => {
+  const cwd = directoryWith({ f: 'a\nb\n' });
+  expect(await call(READ, { file_path: 'f', offset: 3 }, worldIn(cwd))).toMatchObject({
+    content: `<system-reminder>${cwd}/f has 2 lines: offset 3 is beyond its end</system-reminder>`,
+    isError: false,
+    programResult: { file: { content: '', numLines: 0, startLine: 3, totalLines: 3 } },
+  });
 });
 
 test('gives 2000 lines when no limit is given', async () => {
   const cwd = directoryWith({ f: lines(1, 2001) });
   const { content } = await call(READ, { file_path: 'f' }, worldIn(cwd));
   expect(String(content).split('\n').slice(-2)).toEqual([
-    '  2000\tline 2000',
+    '2000\tline 2000',
     '[Lines 2001 to 2001 omitted: use Read with offset 2001 for more.]',
   ]);
 });
 
-test('stops before the answer grows too long, and says where to go on', async () => {
+test('a result is limited in length and names the next offset', async () => {
   const cwd = directoryWith({ f: `${'y'.repeat(1992)}\n`.repeat(2000) });
   const { content } = await call(READ, { file_path: 'f' }, worldIn(cwd));
   expect(String(content).split('\n').at(-1)).toBe(
@@ -66,7 +71,7 @@ test('a line of any length can be read to its end', async () => {
   let column = 1;
   for (let calls = 0; calls < 20; calls++) {
     const { content } = await call(READ, { file_path: 'f', column }, world);
-    const [, part, next] = /^ {5}1\t(.*?)(?: \[\d+ more .* column (\d+)\])?$/s.exec(String(content)) ?? [];
+    const [, part, next] = /^1\t(.*?)(?: \[\d+ more .* column (\d+)\])?$/s.exec(String(content)) ?? [];
     read += part;
     if (next === undefined) break;
     column = Number(next);
@@ -97,7 +102,7 @@ test.each<[string, Buffer, string]>([
   });
 });
 
-test('an empty file is told as such, and is known afterwards', async () => {
+test('an empty file is reported as empty and counts as read', async () => {
   const cwd = directoryWith({ f: '' });
   const world = worldIn(cwd);
   expect(await call(READ, { file_path: 'f' }, world)).toMatchObject(done(`${cwd}/f is empty (0 bytes)`));
@@ -118,11 +123,6 @@ test.each<[string, Record<string, unknown>, string]>([
     'CWD/d/txet.md does not exist: did you mean CWD/d/text.md?',
   ],
   ['no word of what is hidden', { file_path: 'd/hiden' }, 'CWD/d/hiden does not exist'],
-  [
-    'an offset too far',
-    { file_path: 'd/text.md', offset: 3 },
-    'CWD/d/text.md has 2 lines: offset 3 is beyond its end',
-  ],
   [
     'a column too far',
     { file_path: 'd/text.md', offset: 2, column: 2 },

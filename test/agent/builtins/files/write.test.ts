@@ -17,7 +17,7 @@ import { call, directoryWith, done, failed, put, worldIn } from '../built-in-wor
 test('creates a file and the directories above it, and leaves no draft behind', async () => {
   const cwd = directoryWith();
   const outcome = await call(WRITE, { file_path: 'a/b/c.txt', content: 'grüße\n' }, worldIn(cwd));
-  expect(outcome).toMatchObject(done(`Created ${cwd}/a/b/c.txt`));
+  expect(outcome).toMatchObject(done(`File created successfully at: a/b/c.txt`));
   expect(readFileSync(`${cwd}/a/b/c.txt`, 'utf8')).toBe('grüße\n');
   expect(readdirSync(`${cwd}/a/b`)).toEqual(['c.txt']);
 });
@@ -30,7 +30,7 @@ test('replaces a file that was read as a whole, keeps its mode, and may write it
   const reader = openSync(`${cwd}/run.sh`, 'r');
   for (const content of ['new', 'newer']) {
     expect(await call(WRITE, { file_path: 'run.sh', content }, world)).toMatchObject(
-      done(`Updated ${cwd}/run.sh`),
+      done(`The file run.sh has been updated successfully.`),
     );
     expect(readFileSync(`${cwd}/run.sh`, 'utf8')).toBe(content);
   }
@@ -47,7 +47,7 @@ test('a file this conversation has not read is not replaced', async () => {
   expect(readFileSync(`${cwd}/f`, 'utf8')).toBe('old');
 });
 
-test('a file that changed since is not replaced, not even within the grain of its time stamp', async () => {
+test('a file that changed since is not replaced, even if its time stamp is the same', async () => {
   const cwd = directoryWith({ f: 'old' });
   const world = worldIn(cwd);
   await call(READ, { file_path: 'f' }, world);
@@ -66,7 +66,7 @@ test('a file that was only touched since is replaced', async () => {
   await call(READ, { file_path: 'f' }, world);
   utimesSync(`${cwd}/f`, 1, 1);
   expect(await call(WRITE, { file_path: 'f', content: 'new' }, world)).toMatchObject(
-    done(`Updated ${cwd}/f`),
+    done(`The file f has been updated successfully.`),
   );
 });
 
@@ -81,7 +81,7 @@ test.each<[string, string, string]>([
   [
     'a dangling link',
     'dangling',
-    'CWD/dangling leads through a symbolic link to nothing: use a path without symbolic links instead',
+    'CWD/dangling leads through a broken symbolic link: use a path without symbolic links instead',
   ],
   [
     'a new file through a link',
@@ -89,7 +89,7 @@ test.each<[string, string, string]>([
     'CWD/out leads through a symbolic link to CWD/d: use a path without symbolic links instead',
   ],
   ['a name too long', 'n'.repeat(300), `The name is too long: CWD/${'n'.repeat(300)}`],
-])('is not written, and told: %s', async (_, path, fault) => {
+])('is not written, with the reason: %s', async (_, path, fault) => {
   const cwd = directoryWith({ f: 'old' });
   mkdirSync(`${cwd}/d`);
   symlinkSync('f', `${cwd}/link`);

@@ -20,7 +20,7 @@ test.each<[string, Record<string, unknown>, string]>([
   ['the same when the path is in them', { pattern: '**', path: 'node_modules/p' }, 'node_modules/p/i.ts'],
   ['version control when it is named', { pattern: '.git/*' }, '.git/hook.ts'],
   ['by a pattern with the whole path', { pattern: 'CWD/src/*.ts' }, 'src/m.ts'],
-  ['nothing', { pattern: '*.py' }, 'No file in CWD matches *.py'],
+  ['nothing', { pattern: '*.py' }, 'No files found'],
 ])('finds files: %s', async (_, input, expected) => {
   const cwd = aged(FILES);
   const given = { ...input, pattern: String(input.pattern).replace('CWD', cwd) };
@@ -54,7 +54,7 @@ test('a path outside the working directory is shown whole', async () => {
   );
 });
 
-test('only a hundred are shown, and how many more there are', async () => {
+test('at most 100 files are shown, with the number of the others', async () => {
   const cwd = aged(Array.from({ length: 103 }, (_, at) => `f${at}`));
   const { content, programResult } = await call(GLOB, { pattern: '*' }, worldIn(cwd));
   expect(programResult).toEqual({
@@ -81,7 +81,7 @@ test('directories that are links are not entered, and links to files count when 
   expect(await call(GLOB, { pattern: '**/*.ts' }, world)).toMatchObject(done('src/link.ts\nsrc/m.ts'));
 });
 
-test('what may not be read is left out, with all below it', async () => {
+test('unreadable directories are left out with everything below them', async () => {
   const cwd = aged(['a.ts', 'secret/b.ts', '.env']);
   const world = worldIn(cwd, { isReadable: (path) => !/\/(secret|\.env)$/.test(path) });
   expect(await call(GLOB, { pattern: '**' }, world)).toMatchObject(done('a.ts'));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { numberLines } from '../../../../src/agent/builtins/files/read.ts';
+import { matchLines } from '../../../../src/agent/builtins/search/grep-files.ts';
 import { contentLines } from '../../../../src/agent/builtins/search/grep-output.ts';
-import { matchLines } from '../../../../src/agent/builtins/search/match-lines.ts';
 import { compiled } from '../compiled.ts';
 
 describe('grep output', () => {
@@ -14,12 +14,12 @@ describe('grep output', () => {
 
   const LINE = `${'x'.repeat(3000)}needle${'y'.repeat(3000)}`;
 
-  test('of a long line the match is shown, and where Read finds it', () => {
+  test('a long line is shown around its match, with the position for Read', () => {
     expect(shown(`first\n${LINE}\n`, /needle/)).toEqual([
       `f:2:[match at column 3001 of 6006] …${'x'.repeat(100)}needle${'y'.repeat(394)}… [use Read with offset 2 and column 3001]`,
     ]);
     const read = numberLines(`first\n${LINE}\n`, { offset: 2, limit: 1, column: 3001 });
-    expect(read).toMatchObject({ text: expect.stringMatching(/^ {5}2\tneedleyyy/) });
+    expect(read).toMatchObject({ text: expect.stringMatching(/^2\tneedleyyy/) });
   });
 
   test.each([
@@ -38,7 +38,7 @@ describe('grep output', () => {
     expect(shown(text, /needle/)).toEqual([expect.stringMatching(expected)]);
   });
 
-  test('over lines: the first begins where the match does, the next at its beginning', () => {
+  test('a match over two lines: the first line is shown from the match on, the second from its beginning', () => {
     const lines = shown(`${'x'.repeat(3000)}needle\r\n${LINE}`, /needle.*?x/gms);
     expect(lines[0]).toContain('match at column 3001');
     expect(lines[1]).toMatch(/^f:2:x{500} \[5506 more characters\]$/);

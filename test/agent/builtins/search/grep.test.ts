@@ -20,10 +20,14 @@ function searched(): string {
 }
 
 test.each<[string, Record<string, unknown>, string]>([
-  ['the files, newest first', {}, 'src/b.md\na.ts'],
+  ['the files, newest first', {}, 'Found 2 files\nsrc/b.md\na.ts'],
   ['the lines', { output_mode: 'content' }, 'a.ts:2:two\nsrc/b.md:1:two two'],
   ['the lines without numbers', { output_mode: 'content', '-n': false }, 'a.ts:two\nsrc/b.md:two two'],
-  ['the counts', { output_mode: 'count', '-i': true }, 'a.ts:2\nsrc/b.md:1'],
+  [
+    'the counts',
+    { output_mode: 'count', '-i': true },
+    'a.ts:2\nsrc/b.md:1\n\nFound 3 total occurrences across 2 files.',
+  ],
   [
     'lines around',
     { output_mode: 'content', '-i': true, '-A': 1 },
@@ -39,15 +43,26 @@ test.each<[string, Record<string, unknown>, string]>([
     { output_mode: 'content', '-C': 1, '-B': 0, path: 'a.ts' },
     'a.ts:2:two\na.ts-3-three',
   ],
-  ['only a glob', { glob: '*.md' }, 'src/b.md'],
-  ['only a glob with a directory', { glob: 'src/**' }, 'src/b.md'],
-  ['all but a glob', { glob: '!*.md' }, 'a.ts'],
-  ['only a type', { type: 'ts' }, 'a.ts'],
-  ['a directory', { path: 'src' }, 'src/b.md'],
-  ['installed packages when asked for', { path: 'node_modules' }, 'node_modules/p/i.ts'],
+  ['context', { output_mode: 'content', context: 1, path: 'a.ts' }, 'a.ts-1-one\na.ts:2:two\na.ts-3-three'],
+  [
+    'only the matches',
+    { output_mode: 'content', '-o': true, pattern: 't.' },
+    'a.ts:2:tw\na.ts:3:th\nsrc/b.md:1:tw\nsrc/b.md:1:tw',
+  ],
+  [
+    'all from an offset',
+    { pattern: 'o$', output_mode: 'content', offset: 1, head_limit: 0 },
+    'a.ts:5:Two\nsrc/b.md:1:two two',
+  ],
+  ['only a glob', { glob: '*.md' }, 'Found 1 file\nsrc/b.md'],
+  ['only a glob with a directory', { glob: 'src/**' }, 'Found 1 file\nsrc/b.md'],
+  ['all but a glob', { glob: '!*.md' }, 'Found 1 file\na.ts'],
+  ['only a type', { type: 'ts' }, 'Found 1 file\na.ts'],
+  ['a directory', { path: 'src' }, 'Found 1 file\nsrc/b.md'],
+  ['installed packages when asked for', { path: 'node_modules' }, 'Found 1 file\nnode_modules/p/i.ts'],
   ['over lines', { pattern: 'e.t', multiline: true, output_mode: 'content' }, 'a.ts:1:one\na.ts:2:two'],
-  ['nothing', { pattern: 'nowhere' }, 'No match'],
-  ['no file at all', { type: 'py' }, 'No file matches the path, the glob and the type'],
+  ['nothing', { pattern: 'nowhere' }, 'No files found'],
+  ['no line', { pattern: 'nowhere', output_mode: 'content' }, 'No matches found'],
   [
     'as many lines as wanted',
     { pattern: 'o', output_mode: 'content', head_limit: 2 },
@@ -92,7 +107,7 @@ test.each<[string, Record<string, unknown>, string]>([
   expect(await call(GREP, { pattern: 'two', ...input }, worldIn(cwd))).toEqual(failed(expected));
 });
 
-test('what may not be read is not searched, nor by way of a link', async () => {
+test('unreadable files are not searched, not even through a link', async () => {
   const cwd = directoryWith({ '.env': 'KEY=1', 'secret/f': 'KEY=2', open: 'KEY=3' });
   symlinkSync('.env', `${cwd}/innocent`);
   const world = worldIn(cwd, { isReadable: (path) => !/\/(secret|\.env)$/.test(path) });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matchLines } from '../../../../src/agent/builtins/search/match-lines.ts';
+import { matchLines } from '../../../../src/agent/builtins/search/grep-files.ts';
 import { compiled } from '../compiled.ts';
 
 /** Matching lines as `1:`, others as `1-`. */

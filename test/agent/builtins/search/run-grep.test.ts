@@ -5,7 +5,7 @@ import { runGrep, siblingModule } from '../../../../src/agent/builtins/search/ru
 import { directoryWith, failed, worldIn } from '../built-in-world.ts';
 
 describe('run grep', () => {
-  /** Each match is found in linear time, but on such a line each of 300,000 matches looks at all that follows. */
+  /** Each match takes linear time, but on a long line each of 300,000 matches scans the rest of the line. */
   const ENDLESS = 'a.*z|a';
   const LINE = 'a'.repeat(300_000);
 
@@ -32,7 +32,7 @@ describe('run grep', () => {
     });
   });
 
-  test('while such a search runs everything else goes on, and an abort ends it', async () => {
+  test('a long search does not block other work, and an abort ends it', async () => {
     const world = worldIn(directoryWith({ a: LINE }));
     const abort = new AbortController();
     const running = GREP.run({ pattern: ENDLESS, multiline: true }, world, abort.signal);
@@ -46,7 +46,7 @@ describe('run grep', () => {
     expect(turns).toBe(1000);
   });
 
-  test('files that are too large are counted, and those that are gone are passed over', async () => {
+  test('files that are too large are counted, and missing files are skipped', async () => {
     const cwd = directoryWith({ large: 'a'.repeat(101) });
     const { signal } = new AbortController();
     expect(await runGrep(job([`${cwd}/large`, `${cwd}/gone`], { largestFile: 100 }), 20_000, signal)).toEqual(
@@ -93,6 +93,8 @@ describe('run grep', () => {
   test('a pattern that makes a regular expression backtrack is searched for at once', async () => {
     const world = worldIn(directoryWith({ a: `${'a'.repeat(100_000)}!` }));
     const { signal } = new AbortController();
-    expect(await GREP.run({ pattern: '^(a+)+$' }, world, signal)).toMatchObject({ content: 'No match' });
+    expect(await GREP.run({ pattern: '^(a+)+$' }, world, signal)).toMatchObject({
+      content: 'No files found',
+    });
   });
 });

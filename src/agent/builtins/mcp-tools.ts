@@ -1,6 +1,6 @@
 import { sliceText } from '../../base/text/display-text.ts';
 import { failedOutcome } from '../loop/run-calls.ts';
-import { defineBuiltIn, type ListedResource } from './built-in.ts';
+import { type ConnectOutcome, defineBuiltIn, type ListedResource } from './built-in.ts';
 
 /** Limits of one answer: a server may have thousands of resources. */
 const MAX_RESOURCES = 200;
@@ -51,7 +51,7 @@ function matching(contains: string): (it: ListedResource) => boolean {
   };
 }
 
-/** The members by which a model chooses; long texts are truncated. */
+/** The members of a resource that a model needs to choose one; long texts are truncated. */
 function summarize({ server, uri, uriTemplate, name, title, description, mimeType, size }: ListedResource) {
   const short = (text: string | undefined) =>
     text === undefined ? undefined : sliceText(text, MAX_TEXT_LENGTH);
@@ -89,7 +89,74 @@ export const READ_MCP_RESOURCE = defineBuiltIn({
     },
     uri: { type: 'string', minLength: 1, description: 'The URI of the resource.' },
   },
-  optional: {},
+  optional: {
+    subscribe: {
+      type: 'boolean',
+      description: 'true: you are notified when the resource changes. false: these notifications end.',
+    },
+  },
   uriMember: 'uri',
-  run: ({ server, uri }, context, signal) => context.resources.read(server, uri, signal),
+  async run({ server, uri, subscribe }, { resources }, signal) {
+    const outcome = await resources.read(server, uri, signal);
+    if (subscribe === undefined || outcome.isError) return outcome;
+    const fault = await resources.watch(server, uri, subscribe, signal);
+    const note =
+      fault === undefined
+        ? subscribe
+          ? '[You are notified when this resource changes.]'
+          : '[You are no longer notified when this resource changes.]'
+        : `[Changes of this resource are not reported: ${fault}]`;
+    const { content } = outcome;
+    return {
+      ...outcome,
+      content:
+        typeof content === 'string' ? `${content}\n${note}` : [...content, { type: 'text', text: note }],
+    };
+  },
 });
+
+const MAX_NAMES = 100;
+
+export const CONNECT_MCP = defineBuiltIn({
+  name: 'connect_mcp',
+  description:
+    'Connects an MCP server that is configured but not connected yet. Its tools can be called from your next message on.',
+  annotations: {
+    title: 'Connect a server',
+    readOnlyHint: false,
+    destructiveHint: false,
+    openWorldHint: true,
+  },
+  required: {
+    name: { type: 'string', minLength: 1, description: "The server's name in the configuration." },
+  },
+  optional: {},
+  async run({ name }, context, signal) {
+    const outcome = await context.connect(name, signal);
+    switch (outcome.kind) {
+      case 'connected':
+        return succeeded(`Connected to '${name}'. Discovered: ${discovered(outcome)}`);
+      case 'already-connected':
+        return succeeded(`MCP server '${name}' already connected`);
+      case 'unknown':
+        return failedOutcome(`Unknown server '${name}'. Available: ${listed(outcome.available)}`);
+      case 'failed':
+        return failedOutcome(`Could not connect to '${name}': ${outcome.fault}`);
+    }
+  },
+});
+
+/** Names up to `MAX_NAMES` tools of a server. */
+function discovered({ tools, searchable = 0 }: Extract<ConnectOutcome, { kind: 'connected' }>): string {
+  const more = tools.length - MAX_NAMES;
+  const named = more > 0 ? `${listed(tools.slice(0, MAX_NAMES))} and ${more} more` : listed(tools);
+  return searchable > 0 ? `${named}. Use ToolSearch to find and load the tools` : named;
+}
+
+function listed(names: readonly string[]): string {
+  return names.join(', ') || '(none)';
+}
+
+function succeeded(content: string) {
+  return { content, isError: false };
+}
