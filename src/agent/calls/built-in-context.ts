@@ -2,7 +2,7 @@ import { matchesCall } from '../../permissions/match.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { BuiltInContext, ResourceReader } from '../builtins/built-in.ts';
 import { failedOutcome, type ToolOutcome } from '../loop/run-calls.ts';
-import { type ResultSource, resultSource } from '../results/result-files.ts';
+import { type ResultSource, resultSource, taskOutputPath } from '../results/result-files.ts';
 import { contentsToModel, failureToModel } from '../results/to-model.ts';
 import type { CallContext, SessionContext } from './call-context.ts';
 import { workspaceOf } from './decide-call.ts';
@@ -13,22 +13,26 @@ import { findTools } from './tool-disclosure.ts';
 /** The services of the session and the agent that a built-in tool works with. */
 export function builtInContext(call: PoolCall, context: CallContext): BuiltInContext {
   const { session, agent } = context;
-  const { env, files, checkpoints, wake, background, agents } = session;
+  const { env, files, checkpoints, wake, background } = session;
   const givenPath = call.originalInput?.[call.builtIn?.pathMember ?? ''];
   return {
     workspace: session.workspace(),
+    toolUseId: call.id,
+    isApproved: call.isApproved === true,
+    tasks: session.tasks,
+    outputFile: (id) => taskOutputPath(session.results, id),
+    moveShell: (directory) => session.directory.move(directory),
     env,
     files,
     checkpoints,
     wake,
+    services: session.services,
     background,
-    agents,
     ...(typeof givenPath === 'string' && { givenPath }),
     isReadable: readFilter(call, session),
     connect: agent.connectServer,
     findTools: (query, limit) => findTools(query, limit, agent),
     resources: resourceReader(call, context),
-    delegate: (request, signal) => agent.delegate(call, request, signal),
   };
 }
 
@@ -51,6 +55,10 @@ function resourceReader({ name, boundServer }: PoolCall, context: CallContext): 
         templates: lists.flatMap((it) => it.templates),
         faults: lists.flatMap((it) => it.faults),
       };
+    },
+    async watch(server, uri, isWatched, signal) {
+      if (isWatched) return session.watch.add(server, uri, agent.featuresOf(server), signal);
+      return void (await session.watch.remove(server, uri));
     },
     async read(server, uri, signal) {
       const readable = readableServers(context);

@@ -12,16 +12,22 @@ import type { PinWatch } from '../../pool/pinning/pin-watch.ts';
 import type { Pool } from '../../pool/pool.ts';
 import type { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
+import type { EffortLevel } from '../../protocol/system-message.ts';
+import type { AgentDefinition } from '../builtins/agents/agent-definition.ts';
 import type { BuiltIn, BuiltInContext } from '../builtins/built-in.ts';
 import type { FileCheckpoints } from '../builtins/files/file-checkpoints.ts';
 import type { FileMemory } from '../builtins/files/file-memory.ts';
+import type { Services } from '../builtins/services.ts';
 import type { BackgroundProcesses } from '../builtins/shell/background-processes.ts';
 import type { StructuredOutput } from '../builtins/structured-output.ts';
 import type { WakeQueue } from '../builtins/wake-queue.ts';
 import type { LoopConfig } from '../loop/loop.ts';
+import type { ToolOutcome, ToolUse } from '../loop/run-calls.ts';
 import type { Model, ModelMessage } from '../models/model.ts';
 import type { ResultKeeping } from '../results/result-files.ts';
-import type { AgentIdentity, PoolCall } from './pool-call.ts';
+import type { BackgroundTasks } from '../tasks/background-tasks.ts';
+import type { WorkingDirectory } from '../tasks/working-directory.ts';
+import type { AgentIdentity } from './pool-call.ts';
 
 /** What the calls of one agent's turn work with. */
 export type CallContext = {
@@ -50,9 +56,13 @@ export type Denial = {
 export type Agent = {
   readonly messages: ModelMessage[];
   modelName(): string;
+  /** The effort that the agent requests, if it differs from that of the session. */
+  readonly effort?: EffortLevel | undefined;
+  /** The model that a skill has chosen for the rest of the turn. */
+  chosenModel?(): string | undefined;
   system(): string;
   pool(): Pool;
-  /** Which tools of the pool its model has been sent. */
+  /** Which tools of the pool have been sent to the agent's model. */
   readonly disclosure: {
     divide(pool: Pool): Disclosure;
     disclose(pool: Pool): Disclosure;
@@ -62,7 +72,7 @@ export type Agent = {
   readonly index: ToolIndex;
   /** Settles once the servers that announced a change have listed their tools again. */
   listed(): Promise<void>;
-  /** The servers whose tools it can call, by key. */
+  /** The servers whose tools the agent can call, by key. */
   servers(): ReadonlyMap<string, Server>;
   target(server: string): CallTarget | undefined;
   readonly maxTurns?: number;
@@ -72,16 +82,19 @@ export type Agent = {
   readonly compactIfNeeded?: LoopConfig['compactIfNeeded'];
   /** A text that the agent must answer before it may end, if a Stop hook makes it continue. */
   beforeEnd?(signal: AbortSignal): Promise<string | undefined>;
-  /** The structured output that ends its turn, if the program wants one. */
+  /** The structured output that ends the agent's turn, if the program requests one. */
   readonly output?: StructuredOutput;
+  /** Texts of the agent itself that follow the results of a tool round. */
+  afterRound?(
+    round: { readonly calls: readonly ToolUse[]; readonly outcomes: readonly ToolOutcome[] },
+    signal: AbortSignal,
+  ): Promise<readonly string[]>;
+  /** Texts that follow the results of a tool round, such as messages of channels. */
+  takeNotices?(): readonly string[];
   readonly connectServer: BuiltInContext['connect'];
-  /** The keys of the connected servers whose resources it may read. */
+  /** The keys of the connected servers whose resources the agent may read. */
   readableServers(): string[];
   featuresOf(server: string): Features;
-  delegate(
-    call: PoolCall,
-    ...args: Parameters<BuiltInContext['delegate']>
-  ): ReturnType<BuiltInContext['delegate']>;
 };
 
 /** The scopes of configured servers; undefined for a server that no file or flag configures. */
@@ -96,10 +109,14 @@ export type SessionContext = {
   readonly features: Features;
   /** Records calls of servers' tools before they are sent. */
   readonly journal: Journal;
+  /** After this time, a call of a server's tool continues in the background; undefined or 0: never. */
+  readonly backgroundCallsAfterMs?: number | undefined;
   /** Default time limits of calls. */
   readonly callLimits: { readonly callTimeoutMs?: number; readonly idleTimeoutMs?: number };
   readonly hooks: SessionHooks;
   readonly rules: RuleStore;
+  /** The rules without those of the lead's skills; sub-agents start with these rules. */
+  readonly sharedRules: RuleStore;
   /** Whether mode `bypassPermissions` may be used. */
   readonly mayBypass: boolean;
   /** The accepted definitions of tools. */
@@ -107,7 +124,9 @@ export type SessionContext = {
   readonly askers: readonly Asker[];
   readonly builtIns: readonly BuiltIn[];
   /** The kinds of sub-agents, by name. */
-  readonly agents: BuiltInContext['agents'];
+  readonly agents: Readonly<Record<string, AgentDefinition>>;
+  /** The effort that is sent to a model, given what an agent requests. */
+  effortOf(model: string, requested?: EffortLevel): EffortLevel | undefined;
   /** Whether the program gets a message about each permission decision. */
   readonly reportsDecisions: boolean;
   /** Whether tool descriptions include the annotations of servers. */
@@ -117,7 +136,7 @@ export type SessionContext = {
   /** Sub-agents get no tools of servers. */
   readonly isLeadOnly: boolean;
   /** Why the budget ends a turn; undefined while it is not spent. */
-  readonly budgetFault?: () => string | undefined;
+  readonly budgetError?: () => string | undefined;
   workspace(): Workspace;
   /** The environment of shell commands. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -125,6 +144,15 @@ export type SessionContext = {
   /** Undefined unless the program may rewind files. */
   readonly checkpoints?: FileCheckpoints | undefined;
   readonly wake: WakeQueue;
+  readonly tasks: BackgroundTasks;
+  readonly directory: WorkingDirectory;
+  /** The services that built-in tools use. */
+  readonly services: Services;
+  /** The resources whose changes the agent is told about. */
+  readonly watch: {
+    add(server: string, uri: string, features: Features, signal: AbortSignal): Promise<string | undefined>;
+    remove(server: string, uri: string): Promise<void>;
+  };
   readonly background: BackgroundProcesses;
   /** How results that are too long or binary are stored. */
   readonly results: ResultKeeping;
@@ -136,4 +164,6 @@ export type SessionContext = {
   readerReady(): Promise<void> | undefined;
   /** Marks the session as waiting for an answer while the work lasts. */
   whileWaiting<T>(work: Promise<T>): Promise<T>;
+  /** Whether the session is marked as waiting for an answer. */
+  isWaiting(): boolean;
 };

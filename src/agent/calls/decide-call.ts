@@ -44,7 +44,7 @@ export function workspaceOf({ links = [] }: PoolCall, session: Pick<SessionConte
   return { ...session.workspace(), links };
 }
 
-/** Built-in tools are not pinned. */
+/** How a server's tool differs from its accepted definition; undefined for built-in tools, which are not pinned. */
 function pinnedChange(
   { server: key, definition }: PoolCall,
   { session, agent }: Pick<CallContext, 'session' | 'agent'>,
@@ -56,7 +56,7 @@ function pinnedChange(
 const STRICTNESS: Readonly<Record<Decision['kind'], number>> = { allow: 0, ask: 1, deny: 2 };
 
 function situationOf(
-  { definition, isTrusted, doubt }: PoolCall,
+  { definition, isTrusted, doubt, builtIn }: PoolCall,
   change: ToolChange | undefined,
   session: SessionContext,
 ) {
@@ -64,6 +64,7 @@ function situationOf(
   return {
     trusted: isTrusted,
     ...(annotations && { annotations }),
+    ...(builtIn?.approval && { approval: builtIn.approval }),
     ...(_meta?.['anthropic/requiresUserInteraction'] === true && { needsPerson: true }),
     ...(change && {
       changed: {
@@ -77,8 +78,8 @@ function situationOf(
 }
 
 /**
- * Where an ask rule covers every tool of a server, reading its resources asks too. Deny rules need no decision here: the
- * reader leaves those servers out.
+ * An ask rule that covers every tool of a server also applies to reading a resource of that server. Deny rules need no
+ * decision here: the resource reader leaves out the servers that they cover.
  */
 function decideReading(
   { builtIn, input }: PoolCall,

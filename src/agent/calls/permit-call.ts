@@ -11,7 +11,7 @@ import type { PermissionMode, PermissionRuleValue, PermissionUpdate } from '../.
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { CallContext } from './call-context.ts';
 import { decideCall } from './decide-call.ts';
-import { displayName, hookFields, type PoolCall } from './pool-call.ts';
+import { agentFields, displayName, hookFields, type PoolCall } from './pool-call.ts';
 import { resolveCall } from './resolve-call.ts';
 
 /** Whether a call may run, and why. */
@@ -20,6 +20,8 @@ export type Permit =
   | { readonly kind: 'allowed'; readonly call: PoolCall; readonly by: PermitReason }
   /** The call cannot be made, for example because its server is not reachable, so nothing was decided. */
   | { readonly kind: 'failed'; readonly failure: unknown; readonly by: PermitReason }
+  /** A PreToolUse hook decided that the turn ends without the call. */
+  | { readonly kind: 'deferred'; readonly by: PermitReason }
   | {
       readonly kind: 'refused';
       /** The text of the result that the model gets. */
@@ -38,14 +40,16 @@ export async function permitCall(
   context: CallContext,
   signal: AbortSignal,
 ): Promise<Permit> {
-  const { session, agent } = context;
-  const fields = { ...agent.identity, ...hookFields(asked), tool_use_id: asked.id };
+  const { session } = context;
+  const fields = { ...agentFields(context), ...hookFields(asked), tool_use_id: asked.id };
   const hook = await session.hooks.run('PreToolUse', fields, signal, asked.id);
   if (hook.additionalContext !== undefined) context.addNote(hook.additionalContext);
   if (hook.stop !== undefined) {
     context.stop(hook.stop);
     return refused(hook.stop, { text: hook.stop });
   }
+  if (hook.decision === 'defer')
+    return { kind: 'deferred', by: { text: hook.reason ?? 'a PreToolUse hook deferred the call' } };
   const given = hook.updatedInput ? withInput(asked, hook.updatedInput) : asked;
   const resolved = await resolveCall(given, context, signal);
   if (resolved.kind === 'refused') return refused(resolved.reason, { text: resolved.reason });
@@ -77,6 +81,9 @@ async function askForPermit(
   const { session, agent } = context;
   const { agent_id: agentId } = agent.identity;
   const destination = session.rules.keeps?.('localSettings') === true ? 'localSettings' : 'session';
+  // A channel answers yes or no, which is no answer to a question.
+  const people = session.askers.filter(({ channels }) => !channels || !call.builtIn?.asksQuestion);
+  const relayedTo = people.flatMap(({ channels }) => channels ?? []);
   const question: Question = {
     call,
     toolUseId: call.id,
@@ -85,6 +92,7 @@ async function askForPermit(
     suggestions: suggestUpdates(call, session.workspace(), destination),
     ...(call.provenance && { provenance: call.provenance }),
     ...(agentId !== undefined && { agentId }),
+    ...(relayedTo.length > 0 && { relayedTo }),
   };
   const hook = permissionRequestHook(call, question, context);
   const notification = {
@@ -93,21 +101,23 @@ async function askForPermit(
     notification_type: 'permission_prompt',
   };
   void session.hooks.run('Notification', notification, signal);
-  const askers = hook ? [hook, ...session.askers] : session.askers;
+  const askers = hook ? [hook, ...people] : people;
   const { result, from } = await askPeople(askers, question, signal);
   const by: PermitReason = { ...reason, ...(from !== undefined && { answeredBy: from }) };
   if (result.behavior === 'deny') {
     return { ...refused(result.message, by), ...(result.interrupt && { interrupt: true as const }) };
   }
-  const isHookAnswer = from === hook?.name;
-  // Only a person accepts a changed tool and saves rules: a hook may act on text that the model wrote.
-  if (reason.changed && change && !isHookAnswer) session.pins.accept(change);
+  const isHookAnswer = hook !== undefined && from === hook.name;
+  // Only a person who saw the change accepts it: a hook may act on text that the model wrote, a channel shows no changes.
+  const sawChange = !isHookAnswer && people.some(({ name, channels }) => name === from && !channels);
+  if (reason.changed && change && sawChange) session.pins.accept(change);
   if (result.updatedPermissions) {
     const updates = result.updatedPermissions;
     await applyUpdates(isHookAnswer ? updates.map(forSession) : updates, context);
   }
+  const approved: PoolCall = sawChange ? { ...call, isApproved: true } : call;
   if (!result.updatedInput || isEqualJson(result.updatedInput, call.input))
-    return { kind: 'allowed', call, by };
+    return { kind: 'allowed', call: approved, by };
   return permitUpdatedInput(withInput(call, result.updatedInput), by, context, signal);
 }
 
@@ -129,13 +139,18 @@ async function permitUpdatedInput(
 function permissionRequestHook(
   call: PoolCall,
   { suggestions }: Question,
-  { session: { hooks }, agent }: CallContext,
+  { session, agent }: CallContext,
 ): Asker | undefined {
+  const { hooks } = session;
   if (!hooks.has('PermissionRequest')) return undefined;
   return {
     name: 'PermissionRequest hook',
     ask: async (_, signal) => {
-      const fields = { ...agent.identity, ...hookFields(call), permission_suggestions: [...suggestions] };
+      const fields = {
+        ...agentFields({ agent, session }),
+        ...hookFields(call),
+        permission_suggestions: [...suggestions],
+      };
       const effect = await hooks.run('PermissionRequest', fields, signal, call.id);
       if (effect.decision === 'deny') {
         const message = effect.reason ?? 'A PermissionRequest hook denied the call';
@@ -175,7 +190,7 @@ function refused(text: string, by: PermitReason): Extract<Permit, { kind: 'refus
 /**
  * Combines the decision of the rules with that of PreToolUse hooks. A hook may always be stricter. It may skip a
  * permission prompt, except one that a rule or the tool itself requires or one about a changed tool, and it never allows
- * what is denied. In mode `dontAsk` a hook that asks denies.
+ * what is denied. In mode `dontAsk`, the decision `ask` of a hook becomes a denial.
  */
 export function applyHookDecision(
   decision: Decision,
@@ -216,7 +231,17 @@ export function suggestUpdates(
   if (call.server === undefined && editsFiles(call.name) && isAcceptedEdit(call, workspace)) {
     return [{ type: 'setMode', mode: 'acceptEdits', destination: 'session' }];
   }
-  return [{ type: 'addRules', rules: rulesFor(call, workspace), behavior: 'allow', destination }];
+  const updates = rulesFor(call, workspace).flatMap((rule) => [rule, ...broaderRules(rule)]);
+  return call.name === 'Skill'
+    ? updates.map((rule) => ({ type: 'addRules', rules: [rule], behavior: 'allow', destination }))
+    : [{ type: 'addRules', rules: updates, behavior: 'allow', destination }];
+}
+
+/** A skill is allowed by its name, or with any arguments. */
+function broaderRules({ toolName, ruleContent }: PermissionRuleValue): PermissionRuleValue[] {
+  return toolName === 'Skill' && ruleContent !== undefined
+    ? [{ toolName, ruleContent: `${ruleContent}:*` }]
+    : [];
 }
 
 /** Whether mode `acceptEdits` would allow the edit. */

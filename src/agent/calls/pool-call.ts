@@ -3,6 +3,7 @@ import type { ToolCall } from '../../permissions/match.ts';
 import type { PathLink } from '../../permissions/path.ts';
 import type { PooledTool } from '../../pool/pool.ts';
 import type { McpServerProvenance } from '../../protocol/hook.ts';
+import type { EffortLevel } from '../../protocol/system-message.ts';
 import type { BuiltIn } from '../builtins/built-in.ts';
 
 /** A call of a tool in the pool: the call that rules match, with what the session knows about its tool. */
@@ -23,12 +24,39 @@ export type PoolCall = ToolCall & {
   readonly boundServer?: Server;
   /** Why this call may have side effects although its tool is marked read-only. */
   readonly doubt?: string;
+  /** Whether a person was asked about the call and allowed it. */
+  readonly isApproved?: true;
   /** Where an MCP tool comes from, for hooks and permission prompts. */
   readonly provenance?: McpServerProvenance;
 };
 
-/** The input members that tell hooks which agent calls; empty for the lead. */
-export type AgentIdentity = { readonly agent_id?: string; readonly agent_type?: string };
+/**
+ * The input members that tell hooks which agent calls; empty for the lead. `cwd` is set if the agent works in a
+ * worktree of its own.
+ */
+export type AgentIdentity = {
+  readonly agent_id?: string;
+  readonly agent_type?: string;
+  readonly cwd?: string;
+};
+
+/** The members of hook inputs that describe an agent at work. */
+export function agentFields({
+  agent,
+  session,
+}: AgentContext): AgentIdentity & { effort?: { level: EffortLevel } } {
+  const level = session.effortOf(agent.modelName(), agent.effort);
+  return { ...agent.identity, ...(level && { effort: { level } }) };
+}
+
+type AgentContext = {
+  readonly agent: {
+    readonly identity: AgentIdentity;
+    readonly effort?: EffortLevel | undefined;
+    modelName(): string;
+  };
+  readonly session: { effortOf(model: string, requested?: EffortLevel): EffortLevel | undefined };
+};
 
 /** The members of hook inputs that describe a call. */
 export function hookFields({ name, input, provenance }: PoolCall): {

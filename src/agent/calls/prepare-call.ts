@@ -4,21 +4,24 @@ import type { Pool, PooledTool } from '../../pool/pool.ts';
 import { serverArguments } from '../../pool/schema/model-schema.ts';
 import { nearestToolName } from '../../pool/search/search-pool.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
-import type { BuiltIn } from '../builtins/built-in.ts';
-import { failedOutcome, type PreparedCall, type ToolUse } from '../loop/run-calls.ts';
-import type { CallContext } from './call-context.ts';
+import { currentToolName } from '../../protocol/tool-name.ts';
+import { type BuiltIn, invalidInput } from '../builtins/built-in.ts';
+import { failedOutcome, type PreparedCall, type ToolOutcome, type ToolUse } from '../loop/run-calls.ts';
+import { openLongCall } from './background-call.ts';
+import type { CallContext, SessionContext } from './call-context.ts';
 import { type Permit, permitCall } from './permit-call.ts';
-import { hookFields, type PoolCall } from './pool-call.ts';
+import { agentFields, hookFields, type PoolCall } from './pool-call.ts';
 import { trustOf } from './resolve-call.ts';
 import { failCall, runCall } from './run-call.ts';
 
 /** Finds the tool of a `tool_use` in the pool and decides whether it may run. A call that may not is answered at once. */
 export async function prepareCall(
-  use: ToolUse,
+  given: ToolUse,
   context: CallContext,
   signal: AbortSignal,
 ): Promise<PreparedCall> {
   const { session, agent, pool } = context;
+  const use = completedUse({ ...given, name: currentToolName(given.name) }, context.session);
   const tool = pool.byName.get(use.name);
   if (!tool) return answered(unknownTool(use.name, pool));
   // A deferred tool that the model calls by its name is sent to the model from the next round on.
@@ -27,6 +30,10 @@ export async function prepareCall(
     return answered(`The agent was stopped before this call: ${context.stopReason}`);
   }
   const call = toPoolCall(use, tool, context);
+  const faults = call.builtIn?.faults(call.input) ?? [];
+  if (faults.length > 0) return { kind: 'answered', outcome: invalidInput(use.name, faults) };
+  const refusal = call.builtIn?.refusal?.(call.input, session.services);
+  if (refusal !== undefined) return answered(refusal);
   const permit = await permitCall(call, context, signal);
   if (session.reportsDecisions) session.emit(decisionMessage(call, permit));
   switch (permit.kind) {
@@ -34,16 +41,40 @@ export async function prepareCall(
       return {
         kind: 'run',
         isConcurrent: isConcurrent(permit.call),
-        run: (within) => runCall(permit.call, context, within),
+        run: (within) => {
+          const long = openLongCall(permit.call, context, within);
+          return long
+            ? long.outcome(runCall(permit.call, long))
+            : runCall(permit.call, { context, signal: within });
+        },
       };
     case 'failed':
       return { kind: 'answered', outcome: await failCall(call, permit.failure, context, signal) };
+    case 'deferred':
+      return { kind: 'answered', outcome: deferredOutcome(agent.parentToolUseId === null) };
     case 'refused':
       context.denials.push({ tool_name: use.name, tool_use_id: use.id, tool_input: use.input });
       await reportDenial(call, permit, context, signal);
       if (permit.interrupt) context.interrupt();
       return answered(permit.text);
   }
+}
+
+/** Only the lead's turn ends: the agent that started a sub-agent waits for its report. */
+function deferredOutcome(isLead: boolean): ToolOutcome {
+  const outcome = failedOutcome(
+    'A PreToolUse hook deferred this call, so it did not run. Make the call again if it is still needed.',
+  );
+  return isLead ? { ...outcome, isDeferred: true } : outcome;
+}
+
+/** A call with what the session adds to its input, as the program sees it. */
+export function completedUse<T extends ToolUse>(
+  use: T,
+  { builtIns, services }: Pick<SessionContext, 'builtIns' | 'services'>,
+): T {
+  const complete = builtIns.find(({ listed }) => listed.name === use.name)?.completed;
+  return complete && isRecord(use.input) ? { ...use, input: complete(use.input, services) } : use;
 }
 
 /** Read-only tools of trusted servers and built-in tools that declare it run side by side. */
@@ -62,7 +93,8 @@ function toPoolCall(
   const input = isRecord(given) ? given : {};
   if (origin.kind === 'builtin') {
     const builtIn = session.builtIns.find(({ listed }) => listed.name === origin.tool);
-    const inputs = builtIn ? absoluteInput(builtIn, input, session.workspace()) : { input };
+    const complete = { ...builtIn?.defaults, ...(builtIn?.converted?.(input) ?? input) };
+    const inputs = builtIn ? absoluteInput(builtIn, complete, session.workspace()) : { input };
     return { id, name, definition, isTrusted: true, ...inputs, ...(builtIn && { builtIn }) };
   }
   const { server, tool } = origin;
@@ -121,13 +153,19 @@ async function reportDenial(
       decision_reason: by.text,
     });
   }
-  const fields = { ...agent.identity, ...hookFields(call), tool_use_id: id, reason: by.text };
+  const fields = {
+    ...agentFields({ agent, session }),
+    ...hookFields(call),
+    tool_use_id: id,
+    reason: by.text,
+  };
   await session.hooks.run('PermissionDenied', fields, signal, id);
 }
 
 function unknownTool(name: string, pool: Pool): string {
   const similar = nearestToolName(name, [...pool.byName.keys()]);
-  return `No such tool available: ${name}${similar === undefined ? '' : `; did you mean ${similar}?`}`;
+  const hint = similar === undefined ? '' : `. Did you mean ${similar}?`;
+  return `<tool_use_error>Error: No such tool available: ${name}${hint}</tool_use_error>`;
 }
 
 function answered(text: string): PreparedCall {

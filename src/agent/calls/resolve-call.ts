@@ -67,7 +67,10 @@ export async function resolveCall(
   return { kind: 'resolved', call: { ...call, ...trust, definition: current, boundServer: server } };
 }
 
-/** A denial by mode does not count: the mode may allow the call once the server has sent its annotations. */
+/**
+ * Whether a rule denies the call. A denial by mode is ignored here: the mode may allow the call once the server has
+ * sent its annotations.
+ */
 function isDeniedByRule(call: PoolCall, context: CallContext): boolean {
   const { kind, reason } = decideCall(call, context).decision;
   return kind === 'deny' && reason.rule !== undefined;
@@ -81,7 +84,7 @@ async function resolveBuiltIn(
   const { builtIn } = call;
   const { session } = context;
   if (builtIn?.uriMember !== undefined) return resolveResource(call, builtIn.uriMember, context, signal);
-  if (builtIn?.pathMember === undefined) return { kind: 'resolved', call };
+  if (builtIn?.pathMember === undefined) return { kind: 'resolved', call: withDoubt(call, session) };
   const [real, links] = await Promise.all([
     realInput(builtIn, call.input, session.workspace()),
     ruleLinks(session.rules.current().rules, session.workspace()),
@@ -91,6 +94,12 @@ async function resolveBuiltIn(
   const { originalInput = call.input } = call;
   const resolved = { ...call, links, ...(!isUnchanged && { input: real.input, originalInput }) };
   return { kind: 'resolved', call: resolved };
+}
+
+function withDoubt(call: PoolCall, { services }: SessionContext): PoolCall {
+  const { doubt: _, ...asked } = call;
+  const doubt = call.builtIn?.doubt?.(call.input, services);
+  return doubt === undefined ? asked : { ...asked, doubt };
 }
 
 /** A server that is unknown or not readable is left to the resource reader, which refuses it by name. */
@@ -134,7 +143,7 @@ export function readableServers({ session, agent }: CallContext): string[] {
 export function sendObstacle(call: PoolCall, target: CallTarget, { agent }: CallContext): string | undefined {
   const { server = '', tool = '', definition } = call;
   if (!call.boundServer)
-    return 'the tools of the server have not been compared with the accepted definitions yet';
+    return 'the definition of the tool has not been compared with the accepted one yet; repeat the call';
   if (agent.servers().get(server) !== call.boundServer) return SERVER_REPLACED;
   const listed = target.tool(tool);
   if (listed === definition.listed) return undefined;

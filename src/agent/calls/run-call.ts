@@ -9,15 +9,20 @@ import { blockPieces, contentOf, failureToModel, toModel } from '../results/to-m
 import { jsonText, toProgram } from '../results/tool-result.ts';
 import { builtInContext } from './built-in-context.ts';
 import type { Agent, CallContext } from './call-context.ts';
-import { hookFields, type PoolCall } from './pool-call.ts';
+import { agentFields, hookFields, type PoolCall } from './pool-call.ts';
 import { removedServer, sendObstacle } from './resolve-call.ts';
 
+/** What a call runs with. */
+export type CallRun = {
+  readonly context: CallContext;
+  readonly signal: AbortSignal;
+  /** Receives progress instead of the program. */
+  readonly onProgress?: ((progress: object) => void) | undefined;
+};
+
 /** Runs a call that is allowed, then its PostToolUse hooks. Never rejects. */
-export async function runCall(
-  call: PoolCall,
-  context: CallContext,
-  signal: AbortSignal,
-): Promise<ToolOutcome> {
+export async function runCall(call: PoolCall, run: CallRun): Promise<ToolOutcome> {
+  const { context, signal } = run;
   const { server, tool = '', builtIn, name } = call;
   const { session, agent } = context;
   const startedAt = performance.now();
@@ -37,8 +42,10 @@ export async function runCall(
         signal,
         meta: { 'claudecode/toolUseId': call.id },
         refusal: () => sendObstacle(call, target, context),
-        onProgress: (progress) =>
-          session.emit(progressMessage(call, agent, progress, performance.now() - startedAt)),
+        onProgress(progress) {
+          if (run.onProgress) run.onProgress(progress);
+          else session.emit(progressMessage(call, agent, progress, performance.now() - startedAt));
+        },
       };
       const result = await callTool(target, request, session.journal, session.callLimits);
       outcome = toOutcome(await toModel(result, sourceOf(call, context), signal));
@@ -82,7 +89,7 @@ async function runPostHooks(
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   const { hooks } = context.session;
-  const fields = { ...context.agent.identity, ...hookFields(call), tool_use_id: call.id };
+  const fields = { ...agentFields(context), ...hookFields(call), tool_use_id: call.id };
   const duration_ms = Math.round(performance.now() - startedAt);
   const effect = outcome.isError
     ? await hooks.run(

@@ -1,14 +1,16 @@
 import { resolve } from 'node:path';
+import type { FlagNames } from '../../protocol/launch-flag.ts';
+import type { EffortLevel } from '../../protocol/system-message.ts';
 import { anthropicModel } from '../models/anthropic.ts';
 import { type Model, ModelError, type ModelLimits, type ModelRequest } from '../models/model.ts';
 import { openAiModel } from '../models/openai.ts';
 import { rehearsalModel } from '../models/rehearsal.ts';
 import { type RetryOptions, withRetry } from '../models/retry.ts';
 import { scriptedFile } from '../models/scripted.ts';
-import { modelFigures } from '../models/usage-totals.ts';
+import { LONG_WINDOW_TOKENS, modelFigures } from '../models/usage-totals.ts';
 import type { Environment } from './environment-variables.ts';
 import type { AgentFlags } from './flag-table.ts';
-import { firstName, type ModelTarget, resolveModelName } from './model-name.ts';
+import { firstName, hasAnthropic, type ModelTarget, planModelName, resolveModelName } from './model-name.ts';
 
 /** A model that accepts every name that `--model` does, and the initial name. */
 type ChosenModel = {
@@ -16,57 +18,108 @@ type ChosenModel = {
   readonly modelName: string;
   /** The name at the provider of a name that `--model` accepts; names with a prefix stay as they are. */
   readonly resolveName: (given: string) => string;
-  /** Why no model is available, if so; the first turn fails with it. */
+  /**
+   * The initial name in plan mode, and that for a name which `--model` accepts; undefined if plan mode uses the same
+   * model.
+   */
+  readonly planModelName: string | undefined;
+  readonly planNameOf: (given: string) => string | undefined;
+  /** The name that `setModel()` without a name, or with `default`, selects. */
+  readonly defaultModelName: string;
+  /** The API that serves a model, for `modelUsage`; undefined for other APIs than Anthropic's. */
+  readonly providerOf: (name: string) => 'firstParty' | undefined;
+  /** The effort that is sent to a model: the given one, or that of the flags, or the default of a known model. */
+  readonly effortOf: (name: string, given?: EffortLevel) => EffortLevel | undefined;
+  /** Why no model is available; the first turn fails with this text. Undefined if there is a model. */
   readonly lookedFor?: string;
 };
 
-type ModelFlags = Pick<AgentFlags, 'model' | 'fallbackModel' | 'betas' | 'thinking' | 'maxThinkingTokens'>;
+type ModelFlags = Pick<AgentFlags, 'model' | 'fallbackModel' | 'betas' | 'thinking' | 'maxThinkingTokens'> & {
+  readonly effort?: EffortLevel | undefined;
+};
 
 /** Chooses the model by flags, settings and environment. Without a model the session starts, but its turns fail. */
 export function chooseModel(
   flags: ModelFlags,
   env: Environment,
-  options: { readonly cwd?: string; readonly retry?: RetryOptions; readonly timeoutMs?: number } = {},
+  options: {
+    readonly cwd?: string;
+    readonly retry?: RetryOptions;
+    readonly timeoutMs?: number;
+    /** How messages name a flag. */
+    readonly nameOf?: FlagNames;
+  } = {},
 ): ChosenModel {
   const given = firstName(flags.model, env.TOOLPLANE_MODEL, env.ANTHROPIC_MODEL);
   const models = new Map<string, Named>();
   const find = (name: string): Named => {
-    const found = models.get(name) ?? open(resolveModelName(name, env), flags, options);
+    const found = models.get(name) ?? open(resolveModelName(name, env, options.nameOf), flags, options);
     models.set(name, found);
     return found;
   };
   const first = find(given);
   const resolveName = (name: string) => {
     const found = find(name);
-    // A later request has only the resolved name; the suffix `[1m]` still applies to it.
-    if (!name.includes(':')) models.set(found.name, found);
-    return name.includes(':') || found.lookedFor !== undefined ? name : found.name;
+    return name.includes(':') || found.lookedFor !== undefined ? name : found.label;
   };
-  const modelName = given.includes(':') ? given : first.name;
+  const planNameOf = (name: string) => {
+    const inPlanMode = planModelName(name);
+    return inPlanMode === undefined ? undefined : resolveName(inPlanMode);
+  };
+  const modelName = given.includes(':') ? given : first.label;
   models.set(modelName, first);
+  const byDefault = env.TOOLPLANE_MODEL || (hasAnthropic(env) ? 'default' : undefined);
   const thinking = thinkingOf(flags);
-  const ask = (request: ModelRequest) => {
-    const { model, name } = find(request.model);
-    request.onAttempt?.({ given: request.model, name });
-    const maxTokens = Math.min(request.maxTokens, model.limits.outputTokens);
-    return model.stream({ ...request, model: name, maxTokens, ...(thinking && { thinking }) });
+  const effortOf = (name: string, wanted = flags.effort) => {
+    const { isAnthropic, name: known } = find(name);
+    const figures = isAnthropic && modelFigures(known);
+    return figures ? figures.effort && (wanted ?? figures.effort) : wanted;
   };
-  const routed: Model = { name: first.model.name, limits: first.model.limits, stream: ask };
+  const ask = (request: ModelRequest) => {
+    const { model, name, label } = find(request.model);
+    request.onAttempt?.({ given: request.model, name: label });
+    const maxTokens = Math.min(request.maxTokens, model.limits.outputTokens);
+    const { effort: wanted, ...rest } = request;
+    const effort = effortOf(request.model, wanted);
+    return model.stream({
+      ...rest,
+      model: name,
+      maxTokens,
+      ...(thinking && { thinking }),
+      ...(effort && { effort }),
+    });
+  };
+  const routed: Model = {
+    name: first.model.name,
+    limits: first.model.limits,
+    canSearch: (name) => find(name).model.canSearch?.(name) ?? false,
+    stream: ask,
+  };
   const names = (flags.fallbackModel ?? '').split(',').map((name) => name.trim());
   const fallback = { fallback: { model: routed, names: names.filter((name) => name !== '') } };
   return {
     model: withRetry(routed, { ...fallback, ...options.retry }),
     modelName,
     resolveName,
+    planNameOf,
+    planModelName: planNameOf(given),
+    defaultModelName: byDefault === undefined ? modelName : resolveName(byDefault),
+    effortOf,
+    providerOf: (name) => (find(name).isAnthropic ? 'firstParty' : undefined),
     ...(first.lookedFor !== undefined && { lookedFor: first.lookedFor }),
   };
 }
 
-const LONG_WINDOW_TOKENS = 1_000_000;
 const LONG_WINDOW_BETA = 'context-1m-2025-08-07';
 
-/** A model and its name at its provider. */
-type Named = { readonly model: Model; readonly name: string; readonly lookedFor?: string };
+/** A model, its name at its provider, and its name in messages, which keeps the suffix `[1m]` where it has an effect. */
+type Named = {
+  readonly model: Model;
+  readonly name: string;
+  readonly label: string;
+  readonly isAnthropic?: true;
+  readonly lookedFor?: string;
+};
 
 function open(
   place: ModelTarget,
@@ -97,18 +150,25 @@ function open(
           ...timeout,
         }),
         name,
+        label: isExtended ? `${name}[1m]` : name,
+        isAnthropic: true,
       };
     }
     case 'openai': {
       const { name, kind: _, ...endpoint } = place;
-      return { model: openAiModel({ ...endpoint, ...timeout }), name };
+      return { model: openAiModel({ ...endpoint, ...timeout }), name, label: name };
     }
     case 'rehearsal':
-      return { model: rehearsalModel(), name: 'rehearsal' };
+      return { model: rehearsalModel(), name: 'rehearsal', label: 'rehearsal' };
     case 'scripted':
-      return { model: scriptedFile(resolve(cwd, place.file)), name: 'scripted' };
+      return { model: scriptedFile(resolve(cwd, place.file)), name: 'scripted', label: 'scripted' };
     case 'missing':
-      return { model: missingModel(place.lookedFor), name: 'none', lookedFor: place.lookedFor };
+      return {
+        model: missingModel(place.lookedFor),
+        name: 'none',
+        label: 'none',
+        lookedFor: place.lookedFor,
+      };
   }
 }
 

@@ -1,6 +1,8 @@
 import { isRecord } from '../../base/json-value.ts';
 import { parseToolSearch, TOOL_SEARCH_VALUES, type ToolSearchSetting } from '../../pool/disclosure.ts';
+import { LOG_LEVELS, type LogLevel } from '../../protocol/mcp.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
+import { EFFORT_LEVELS } from '../../protocol/system-message.ts';
 
 /** The parsed flags of an agent; a list is empty if its flag was given without items. */
 export type AgentFlags = {
@@ -10,7 +12,11 @@ export type AgentFlags = {
   readonly allowedTools?: readonly string[];
   readonly appendSystemPrompt?: string;
   readonly appendSystemPromptFile?: string;
+  /** Whether long calls of servers' tools move to the background if nothing else is configured. */
+  readonly backgroundCalls?: boolean;
   readonly betas?: readonly string[];
+  /** `server:<name>` for each channel. */
+  readonly channels?: readonly string[];
   readonly continue?: boolean;
   readonly debugFile?: string;
   readonly disallowedTools?: readonly string[];
@@ -35,11 +41,14 @@ export type AgentFlags = {
   readonly permissionPrompts?: 'host' | 'none';
   readonly permissionPromptTool?: string;
   readonly pluginDirs?: readonly string[];
+  /** Plugins whose MCP servers are not used. */
+  readonly pluginDirsNoMcp?: readonly string[];
   readonly projectConfigRoot?: string;
   readonly replayUserMessages?: boolean;
   readonly resume?: string;
   readonly resumeDropsTurn?: string;
   readonly resumeSessionAt?: string;
+  readonly serverLogLevel?: LogLevel;
   readonly sessionId?: string;
   readonly settingSources?: readonly string[];
   /** JSON or a file path. */
@@ -59,7 +68,10 @@ export type AgentFlags = {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** How a flag is handled: used, accepted because it is always so, ignored with a warning, or rejected. */
+/**
+ * How a flag is handled: used, accepted without effect because the agent always behaves this way, ignored with a
+ * warning, or rejected.
+ */
 export type FlagUse =
   | { readonly as: 'used' }
   | { readonly as: 'harmless' | 'unused'; readonly why: string }
@@ -157,11 +169,7 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
     'thinking is passed on as the model returns it',
     'thinkingDisplay',
   ),
-  effort: unused(
-    { ...text, what: 'one of low, medium, high, xhigh, max' },
-    'effort is not sent to the model',
-    'effort',
-  ),
+  effort: used({ ...text, what: `one of ${EFFORT_LEVELS.join(', ')}; another value is ignored` }, 'effort'),
   'max-turns': used(anyNumber, 'maxTurns'),
   'max-budget-usd': used(positive, 'maxBudgetUsd'),
   'task-budget': unused(count(1), 'budgets are not sent to the model', 'taskBudget'),
@@ -174,6 +182,8 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
 
   'mcp-config': used(repeated, 'mcpConfigs'),
   'strict-mcp-config': used(on, 'strictMcpConfig'),
+  'background-calls': used(on, 'backgroundCalls'),
+  'server-log-level': used(oneOf(...LOG_LEVELS), 'serverLogLevel'),
   tools: used(list, 'tools'),
   allowedTools: used(list, 'allowedTools'),
   'allowed-tools': used(list, 'allowedTools'),
@@ -186,17 +196,14 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'lead-only': used(on, 'leadOnly'),
   agent: used(text, 'agent'),
   'plugin-dir': used(repeated, 'pluginDirs'),
-  'plugin-dir-no-mcp': unused(
-    repeated,
-    'MCP servers are the only part of a plugin that is used, and this flag excludes them',
-  ),
+  'plugin-dir-no-mcp': used(repeated, 'pluginDirsNoMcp'),
   'await-initialize': harmless(on, 'the agent always waits for initialize'),
-  channels: refused(repeated, 'channels are not supported'),
+  channels: used(list, 'channels'),
 
   'permission-mode': used(oneOf(...PERMISSION_MODES), 'permissionMode'),
   'allow-dangerously-skip-permissions': used(on, 'mayBypass'),
   'dangerously-skip-permissions': used(on, 'skipPermissions'),
-  'permission-prompt-tool': used(text, 'permissionPromptTool'),
+  'permission-prompt-tool': used({ ...text, what: 'only stdio' }, 'permissionPromptTool'),
   'permission-prompts': used(oneOf('host', 'none'), 'permissionPrompts'),
   'add-dir': used(repeated, 'addDirs'),
 
@@ -216,7 +223,7 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'resume-session-at': used(text, 'resumeSessionAt'),
   'resume-drops-turn': refused(
     text,
-    'use --resume-session-at with the last message to keep',
+    'resume the session at the last message to keep instead',
     'resumeDropsTurn',
   ),
   'session-id': used(text, 'sessionId'),
@@ -228,11 +235,11 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
 /** How many values a flag takes: none, one (the last wins), or any number over all its uses. */
 type FlagTakes = 'none' | 'one' | 'many';
 
-/** The values of a flag. `what` follows "takes" in errors, so that the given value, maybe a secret, is not shown. */
+/** The values of a flag. Errors show `what` after "takes", and not the given value, which may be a secret. */
 type FlagKind<T> = {
   readonly takes: FlagTakes;
   readonly what: string;
-  /** Undefined if the value is invalid. */
+  /** Parses a value of the command line; undefined if it is invalid. */
   read(text: string, form: ValueForm): T | undefined;
   /** Parses a value of a program in this process; by default such a value is a string too. */
   accept?(value: unknown): T | undefined;
@@ -268,7 +275,7 @@ function parseObject(value: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Separators in parentheses belong to the content of a rule. */
+/** Splits a list; separators in parentheses belong to the content of a rule. */
 function splitList(value: string, separator: RegExp): string[] {
   const items: string[] = [''];
   let depth = 0;

@@ -1,6 +1,6 @@
 import { nearest } from '../../base/text/nearest.ts';
 import { redactText } from '../../base/text/redact.ts';
-import { flagArgv, type LaunchFlag } from '../../protocol/launch-flag.ts';
+import { type FlagNames, flagArgv, flagName, type LaunchFlag } from '../../protocol/launch-flag.ts';
 import { type AgentFlags, FLAGS, type FlagRow } from './flag-table.ts';
 
 /** The parsed flags, errors, and warnings about flags without effect. Neither text contains a value. */
@@ -8,23 +8,25 @@ export type ParsedFlags = {
   readonly flags: AgentFlags;
   readonly faults: readonly string[];
   readonly notes: readonly string[];
+  /** Formats the name of a flag for later messages, such as `--max-turns` or `options.maxTurns`. */
+  readonly nameOf: FlagNames;
 };
 
 /** Parses the command line of an agent. If a flag is given twice, the last value wins; items of lists add up. */
 export function parseFlags(argv: readonly string[]): ParsedFlags {
-  return collectFlags(readArguments(argv));
+  return collectFlags(readArguments(argv), flagName);
 }
 
-/** Checks the options that a program in this process starts an agent with. */
-export function checkFlags(flags: readonly LaunchFlag[]): ParsedFlags {
-  return collectFlags(readLaunchFlags(flags));
+/** Checks the options that a program in this process starts an agent with; messages use the names of `nameOf`. */
+export function checkFlags(flags: readonly LaunchFlag[], nameOf: FlagNames): ParsedFlags {
+  return collectFlags(readLaunchFlags(flags, nameOf), nameOf);
 }
 
 type Given =
   | { kind: 'flag'; name: string; row: FlagRow; values: unknown[] }
   | { kind: 'fault'; text: string };
 
-function collectFlags(all: Iterable<Given>): ParsedFlags {
+function collectFlags(all: Iterable<Given>, nameOf: FlagNames): ParsedFlags {
   const flags: Record<string, unknown> = {};
   const faults: string[] = [];
   const notes = new Set<string>();
@@ -47,15 +49,15 @@ function collectFlags(all: Iterable<Given>): ParsedFlags {
         ? [...((flags[member] as unknown[] | undefined) ?? []), ...values.flat()]
         : values.at(-1);
   }
-  return { flags: flags as AgentFlags, faults, notes: [...notes] };
+  return { flags: flags as AgentFlags, faults, notes: [...notes], nameOf };
 }
 
-function* readLaunchFlags(flags: readonly LaunchFlag[]): Generator<Given> {
+function* readLaunchFlags(flags: readonly LaunchFlag[], nameOf: FlagNames): Generator<Given> {
   for (const flag of flags) {
     const row = Object.hasOwn(FLAGS, flag.name) ? FLAGS[flag.name] : undefined;
     // Programs also pass a text for a flag without a value; like the `claude` CLI, the agent ignores it.
     if (flag.isText && row?.kind.takes === 'none') {
-      yield { kind: 'flag', name: `--${flag.name}`, row, values: [row.kind.read('', 'apart')] };
+      yield { kind: 'flag', name: flagName(flag.name), row, values: [row.kind.read('', 'apart')] };
       continue;
     }
     if (flag.isText || !row) {
@@ -65,7 +67,7 @@ function* readLaunchFlags(flags: readonly LaunchFlag[]): Generator<Given> {
     const { accept, read } = row.kind;
     const text = typeof flag.value === 'string' ? flag.value : '';
     const value = accept && typeof flag.value !== 'string' ? accept(flag.value) : read(text, 'joined');
-    yield { kind: 'flag', name: `--${flag.name}`, row, values: [value] };
+    yield { kind: 'flag', name: nameOf(flag.name), row, values: [value] };
   }
 }
 

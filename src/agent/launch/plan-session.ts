@@ -1,20 +1,28 @@
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { redactText } from '../../base/text/redact.ts';
+import { Inbox } from '../../channels/inbox.ts';
 import { type ConfigContext, configContext } from '../../config/config-context.ts';
 import { sessionTimeouts } from '../../config/running-configuration.ts';
+import { configuredIdentityProvider, sealedCredentialStore } from '../../config/secrets/account-store.ts';
+import { CHANNEL_DEFAULTS, parseChannelFlag } from '../../config/settings/channel-settings.ts';
 import { effectiveMode, type Settings } from '../../config/settings/merge-settings.ts';
 import { readRules } from '../../config/settings/permission-settings.ts';
 import type { ConfigFlags } from '../../config/sources/source-types.ts';
+import { ServerAuth } from '../../mcp/auth/authorizer.ts';
 import { CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { absolutePath } from '../../permissions/path.ts';
+import { type FlagNames, flagName } from '../../protocol/launch-flag.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import { parseAgents } from '../session/agent-definition.ts';
-import type { SessionOptions } from '../session/session.ts';
+import { parseAgents } from '../builtins/agents/agent-definition.ts';
+import type { SessionChannels, SessionOptions } from '../session/session.ts';
 import {
+  isScheduleDisabled,
   type LaunchEnvironment,
+  readListSettings,
   readResultSettings,
+  readTaskSettings,
   readToolSearch,
   shellEnvironment,
 } from './environment-variables.ts';
@@ -27,9 +35,6 @@ type SessionPlan = {
   readonly notes: readonly string[];
 };
 
-const UNSUPPORTED_PROMPT_TOOL =
-  '--permission-prompt-tool supports only "stdio"; answer permission requests with canUseTool in the program';
-
 export type PlanFiles = {
   readonly settings: Settings;
   readonly servers: Readonly<Record<string, ServerEntry>>;
@@ -37,18 +42,29 @@ export type PlanFiles = {
 };
 
 /** Combines flags and settings to session options. A flag wins over settings, and policy wins over flags. */
-export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchEnvironment): SessionPlan {
+export function planSession(
+  flags: AgentFlags,
+  files: PlanFiles,
+  around: LaunchEnvironment & { note?(text: string): void },
+  nameOf: FlagNames = flagName,
+): SessionPlan {
   const { env, cwd, home, version } = around;
   const { settings, prompts } = files;
   const allowed = readRules(flags.allowedTools ?? [], 'allow', 'cliArg');
   const denied = readRules(flags.disallowedTools ?? [], 'deny', 'cliArg');
-  const mode = modeOf(flags, settings);
+  const mode = modeOf(flags, settings, nameOf);
   const { toolSearch, notes: toolSearchNotes } = readToolSearch(flags, env);
   const results = readResultSettings(env);
+  const lists = readListSettings(env);
+  const tasks = readTaskSettings(flags, env, settings.timeouts.backgroundMs?.value);
   const agents = parseAgents(flags.agents);
   const invalidAgents = Object.keys(flags.agents ?? {}).filter((name) => !Object.hasOwn(agents, name));
   const added = [...(flags.addDirs ?? []), ...settings.directories];
+  const place = configEnvironment(flags, around, process.platform);
+  const channels = planChannels(flags, settings, nameOf);
+  const deniesPrompts = flags.permissionPrompts === 'none' || settings.deniesPrompts === true;
   const options: SessionPlan['options'] = {
+    nameOf,
     version,
     workspace: {
       cwd,
@@ -63,7 +79,21 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
       cwd,
       connectTimeoutMs: settings.timeouts.connectMs?.value ?? CONNECT_TIMEOUT_MS,
       clientInfo: { name: 'toolplane', version },
+      auth: new ServerAuth({
+        store: sealedCredentialStore(place),
+        identityProvider: configuredIdentityProvider(settings, place),
+        env,
+        onNotice: (server, message) => around.note?.(`MCP server "${server}": ${message}`),
+      }),
     },
+    ...(channels.settings && {
+      channels: {
+        settings: channels.settings,
+        requested: channels.requested,
+        openInbox: () => Inbox.open(join(place.home, 'channels')),
+      },
+    }),
+    ...(flags.serverLogLevel && { serverLogLevel: flags.serverLogLevel }),
     shellEnv: shellEnvironment(env),
     hooks: settings.hooks,
     agents,
@@ -71,10 +101,8 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
     ...(flags.model && { isModelRequested: true }),
     mayBypass: mode.mayBypass,
     // A program that answers permission requests sets the flag.
-    asksProgram:
-      flags.permissionPromptTool !== undefined &&
-      flags.permissionPrompts !== 'none' &&
-      !settings.deniesPrompts,
+    asksProgram: flags.permissionPromptTool !== undefined && !deniesPrompts,
+    ...(deniesPrompts && { deniesPrompts }),
     ...stateReports(env),
     fileCheckpoints: /^(?:1|true)$/.test(env.CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING ?? ''),
     reportsDecisions: flags.reportDecisions === true,
@@ -85,6 +113,10 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
     systemPrompt: flags.systemPrompt ?? prompts.systemPrompt ?? '',
     appendSystemPrompt: joined(flags.appendSystemPrompt, prompts.appendSystemPrompt),
     ...results.options,
+    ...tasks.options,
+    ...lists.options,
+    stateDirectory: place.home,
+    schedule: { isDisabled: isScheduleDisabled(env), home: join(place.home, 'schedule') },
     ...(mode.mode && { permissionMode: mode.mode }),
     replayUserMessages: flags.replayUserMessages === true,
     // 0 means unlimited.
@@ -95,22 +127,49 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
   return {
     options,
     faults: [
-      ...prefixed('--disallowedTools', denied.faults),
+      ...prefixed(nameOf('disallowedTools'), denied.faults),
       ...mode.faults,
-      ...sourceErrors(flags),
-      ...((flags.permissionPromptTool ?? 'stdio') === 'stdio' ? [] : [UNSUPPORTED_PROMPT_TOOL]),
+      ...channels.faults,
+      ...sourceErrors(flags, nameOf),
+      ...((flags.permissionPromptTool ?? 'stdio') === 'stdio' ? [] : [unsupportedPromptTool(nameOf)]),
       ...invalidAgents.map(
-        (name) => `--agents: "${name}" must be { "description": string, "prompt": string }`,
+        (name) => `${nameOf('agents')}: "${name}" must be { "description": string, "prompt": string }`,
       ),
     ],
     notes: [
-      ...prefixed('--allowedTools', allowed.notes),
-      ...prefixed('--disallowedTools', denied.notes),
+      ...prefixed(nameOf('allowedTools'), allowed.notes),
+      ...prefixed(nameOf('disallowedTools'), denied.notes),
       ...results.notes,
+      ...tasks.notes,
+      ...lists.notes,
       ...toolSearchNotes,
       ...(mode.mode === 'auto' ? ['mode auto is not supported; using mode default'] : []),
     ],
   };
+}
+
+/** The channels of settings and of the flag; undefined if there are none. */
+function planChannels(
+  { channels: given }: AgentFlags,
+  { channels: configured }: Settings,
+  nameOf: FlagNames,
+): {
+  readonly settings?: SessionChannels['settings'];
+  readonly requested: readonly string[];
+  readonly faults: readonly string[];
+} {
+  const parsed = (given ?? []).map(parseChannelFlag);
+  const faults = parsed.flatMap((it) => ('fault' in it ? [`${nameOf('channels')} ${it.fault}`] : []));
+  if (configured === false)
+    return {
+      requested: [],
+      faults: given ? [`${nameOf('channels')}: the managed settings disable channels`] : faults,
+    };
+  const named = parsed.flatMap((it) => ('server' in it && it.server !== undefined ? [it.server] : []));
+  const added = named.filter((name) => !Object.hasOwn(configured, name));
+  const settings = { ...configured, ...Object.fromEntries(added.map((name) => [name, CHANNEL_DEFAULTS])) };
+  const isUsed = given !== undefined || Object.keys(settings).length > 0;
+  return { ...(isUsed && { settings }), requested: named, faults };
 }
 
 /** An SDK sets the first variable for itself; a program sets the second to get the messages too. */
@@ -132,17 +191,21 @@ type ChosenMode = {
   readonly faults: readonly string[];
 };
 
-function modeOf(flags: AgentFlags, settings: Settings): ChosenMode {
+function unsupportedPromptTool(nameOf: FlagNames): string {
+  return `${nameOf('permission-prompt-tool')} supports only "stdio"; answer permission requests with canUseTool in the program`;
+}
+
+function modeOf(flags: AgentFlags, settings: Settings, nameOf: FlagNames): ChosenMode {
   const flag = flags.skipPermissions ? 'bypassPermissions' : flags.permissionMode;
   const mode = effectiveMode(settings, flag);
-  // The mode of a settings file does not allow itself.
+  // A flag must allow mode bypassPermissions: a settings file can set the mode, but not allow it.
   const isAllowed = flags.mayBypass === true || flag === 'bypassPermissions';
   const isForbidden = settings.forbidsBypass === true;
   const mayBypass = isAllowed && !isForbidden;
   if (mode !== 'bypassPermissions' || mayBypass) return { ...(mode && { mode }), mayBypass, faults: [] };
   const fault = isForbidden
     ? 'mode bypassPermissions is forbidden by "permissions.disableBypassPermissionsMode"'
-    : 'mode bypassPermissions in settings also requires --allow-dangerously-skip-permissions';
+    : `mode bypassPermissions in settings also requires ${nameOf('allow-dangerously-skip-permissions')}`;
   return { mayBypass, faults: [fault] };
 }
 
@@ -151,9 +214,10 @@ function prefixed(flag: string, texts: readonly string[]): string[] {
 }
 
 /** The configuration sources that the flags select. */
-export function requestedSources(flags: AgentFlags): ConfigFlags {
+export function requestedSources(flags: AgentFlags, nameOf: FlagNames): ConfigFlags {
   const { settingSources, mcpConfigs, pluginDirs, settings, managedSettings } = flags;
   return {
+    nameOf,
     isStrict: flags.strictMcpConfig === true,
     ...(settingSources && { scopes: settingSources }),
     ...(mcpConfigs && { mcpConfigs }),
@@ -174,9 +238,10 @@ export function configEnvironment(
 }
 
 /** Errors of unknown values of `--setting-sources`. */
-function sourceErrors({ settingSources = [] }: AgentFlags): string[] {
+function sourceErrors({ settingSources = [] }: AgentFlags, nameOf: FlagNames): string[] {
   const unknown = settingSources.filter((it) => !SOURCES.includes(it));
-  return unknown.map((it) => `--setting-sources takes ${SOURCES.join(', ')}, not ${JSON.stringify(it)}`);
+  const name = nameOf('setting-sources');
+  return unknown.map((it) => `${name} takes ${SOURCES.join(', ')}, not ${JSON.stringify(it)}`);
 }
 
 const SOURCES: readonly string[] = ['user', 'project', 'local'];

@@ -1,12 +1,12 @@
 import type { Usage } from '../../protocol/agent-message.ts';
 import type { ModelMessage } from '../models/model.ts';
+import { joinTurns } from '../models/sanitize-request.ts';
 import { estimateTokens } from './context-usage.ts';
 import {
   type CutConversation,
   cutConversation,
   droppedNote,
   earlierSummary,
-  joinTurns,
   summaryBlock,
 } from './cut-conversation.ts';
 import { type SummaryOptions, summarize } from './summarize.ts';
@@ -94,7 +94,7 @@ function assemble({ prompt, rest }: CutConversation, summary: string): ModelMess
   return [{ role: 'user', content: [...start, ...prompt] }, ...rest];
 }
 
-/** At most a third of the conversation, so that a compaction always has an effect. */
+/** The default of `keepTokens`: at most a third of the conversation, so that a compaction always has an effect. */
 function defaultKeep(tokens: number, { model }: CompactOptions): number {
   return Math.floor(Math.min(MAX_KEPT_TOKENS, model.limits.contextTokens / 5, tokens / 3));
 }

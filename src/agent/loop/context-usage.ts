@@ -1,8 +1,9 @@
 import { estimateTextTokens } from '../../base/text/display-text.ts';
 import { definitionTokens } from '../../pool/token-cost.ts';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
+import type { MessageBreakdown } from '../../protocol/usage-report.ts';
 import type { ModelLimits, ModelMessage, ModelTool } from '../models/model.ts';
-import { IMAGE_TOKENS } from '../results/limit.ts';
+import { IMAGE_TOKENS } from '../results/result-limit.ts';
 
 /** One row of the context window: used, free, or reserved for compaction. */
 type ContextCategory = {
@@ -33,18 +34,6 @@ type ContextUsage = {
   apiUsage: ApiUsage | null;
 };
 
-type MessageBreakdown = {
-  toolCallTokens: number;
-  toolResultTokens: number;
-  attachmentTokens: number;
-  assistantMessageTokens: number;
-  userMessageTokens: number;
-  redirectedContextTokens: number;
-  unattributedTokens: number;
-  toolCallsByType: { name: string; callTokens: number; resultTokens: number }[];
-  attachmentsByType: { name: string; tokens: number }[];
-};
-
 type ApiUsage = Record<
   'input_tokens' | 'output_tokens' | 'cache_creation_input_tokens' | 'cache_read_input_tokens',
   number
@@ -60,9 +49,10 @@ export function contextUsage(context: {
   readonly tools: readonly CountedTool[];
   readonly messages: readonly ModelMessage[];
   readonly limits: ModelLimits;
+  readonly memoryFiles?: ContextUsage['memoryFiles'];
   readonly lastUsage?: Usage;
 }): ContextUsage {
-  const { model, system, tools, messages, limits, lastUsage } = context;
+  const { model, system, tools, messages, limits, memoryFiles = [], lastUsage } = context;
   const counted = tools.map((tool) => ({ ...tool, tokens: toolTokens(tool) }));
   const ofServers = counted.flatMap(({ name, server, tokens, isLoaded = true }) =>
     server === undefined ? [] : [{ name, serverName: server, tokens, isLoaded }],
@@ -97,7 +87,7 @@ export function contextUsage(context: {
     percentage: Math.round((totalTokens / window) * 100),
     gridRows: [],
     model,
-    memoryFiles: [],
+    memoryFiles,
     mcpTools: ofServers,
     systemTools: builtIn,
     agents: [],

@@ -1,3 +1,4 @@
+import { pluralize } from '../../base/text/display-text.ts';
 import type { ModelBlock, UserBlock } from '../../protocol/agent-message.ts';
 import type { ModelMessage } from '../models/model.ts';
 import { blockTokens, estimateTokens, messageTokens } from './context-usage.ts';
@@ -15,8 +16,8 @@ export type CutConversation = {
 };
 
 /**
- * Keeps as many whole turns from the end as fit. If not even the last one does, its results are shortened; if that is
- * not enough, its older rounds go to the head, and only the prompt stays. Undefined if everything fits.
+ * Keeps as many whole turns from the end as fit. If not even the last turn fits, its results are shortened; if that is not
+ * enough, its older rounds go to the head, and its prompt and newest rounds stay. Undefined if everything fits.
  */
 export function cutConversation(
   messages: readonly ModelMessage[],
@@ -92,19 +93,6 @@ function isAdded(block: UserBlock): boolean {
   return block.type === 'text' && block.text.startsWith('<');
 }
 
-/** Joins user messages that follow each other: a failed turn leaves its prompt without a reply. */
-export function joinTurns(messages: readonly ModelMessage[]): ModelMessage[] {
-  const joined: ModelMessage[] = [];
-  for (const message of messages) {
-    const before = joined.at(-1);
-    // Replies are never joined: a model may have signed their content.
-    if (before?.role === 'user' && message.role === 'user') {
-      joined[joined.length - 1] = { role: 'user', content: [...before.content, ...message.content] };
-    } else joined.push(message);
-  }
-  return joined;
-}
-
 const OPEN = '<conversation-summary>';
 const CLOSE = '</conversation-summary>';
 const ABOUT = 'The conversation up to here was compacted. This is a record of it:';
@@ -120,9 +108,9 @@ export function earlierSummary(messages: readonly ModelMessage[]): string | unde
   return block && isSummary(block) ? block.text.slice(summaryStart, -CLOSE.length - 1) : undefined;
 }
 
-/** Replaces a summary that could not be made; an earlier summary is kept. */
+/** The text in place of a summary that could not be made; it contains an earlier summary. */
 export function droppedNote(count: number, earlier: string | undefined): string {
-  const note = `${count} older messages were omitted to fit the context window, because summarizing them failed.`;
+  const note = `${pluralize(count, 'older message')} omitted to fit the context window, because summarizing failed.`;
   return earlier === undefined ? note : `${earlier}\n\nAfter that, ${note}`;
 }
 

@@ -5,10 +5,12 @@ import { type CollectedMessage, MessageCollector, type ReplyHead } from '../mode
 import {
   type Model,
   ModelError,
+  type ModelErrorCode,
   type ModelEvent,
   type ModelMessage,
   type ModelRequest,
 } from '../models/model.ts';
+import { type RemovedImages, withoutImages } from '../models/sanitize-request.ts';
 import {
   type CallEvent,
   failedOutcome,
@@ -31,10 +33,11 @@ export type LoopConfig = {
   readonly modelName: string;
   readonly maxTokens: number;
   readonly thinking?: ModelRequest['thinking'];
+  readonly effort?: ModelRequest['effort'];
   /** The maximum number of model replies; unlimited by default. */
   readonly maxTurns?: number;
   /** Why the budget ends the loop; undefined while it is not spent. */
-  budgetFault?(): string | undefined;
+  budgetError?(): string | undefined;
   /** Settles when the reader of the events can take more; undefined if it can now. */
   readerReady?(): Promise<void> | undefined;
   round(): Round | Promise<Round>;
@@ -60,7 +63,7 @@ export type LoopConfig = {
 /** Texts for the model that follow the results of a batch, and why the loop ends after it, if it does. */
 export type BatchEnd = {
   readonly texts: readonly string[];
-  /** The reason of a hook. */
+  /** Why a hook stopped the agent. */
   readonly stop?: string;
   /** The model has given the structured output, or failed to too often. */
   readonly output?: 'given' | { readonly fault: string };
@@ -82,17 +85,23 @@ export type LoopEvent =
   | CallEvent
   /** `isSilent` if no call was made, because the budget is spent. */
   | { kind: 'results-added'; content: readonly UserBlock[]; isSilent?: true }
-  | { kind: 'text-added'; content: readonly UserBlock[] };
+  | { kind: 'text-added'; content: readonly UserBlock[] }
+  /** The model rejected images, and accepted the request without them. */
+  | { kind: 'images-removed'; which: RemovedImages };
 
 export type LoopEnd = {
-  readonly reason: 'done' | 'max-turns' | 'budget' | 'interrupted' | 'stopped' | 'no-output';
+  readonly reason: 'done' | 'max-turns' | 'budget' | 'interrupted' | 'stopped' | 'no-output' | 'deferred';
   readonly turns: number;
   readonly usage: Usage;
   /** Why a hook or the budget stopped the loop, or why there is no structured output. */
   readonly stopReason?: string;
+  /** The first call that a hook deferred. */
+  readonly deferred?: ToolUse;
+  /** Whether the interrupt came while the calls of a reply were handled, not while the model replied. */
+  readonly isDuringCalls?: boolean;
 };
 
-/** How often a reply that reached its length limit is continued. */
+/** How many times a reply that reached its length limit is continued. */
 const MAX_CONTINUATIONS = 3;
 const BUDGET_SPENT = 'The call was not made, because the budget was spent.';
 const CONTINUE = 'Your reply was cut off at the length limit. Continue exactly where it stopped.';
@@ -109,12 +118,13 @@ export async function loop(
 ): Promise<LoopEnd> {
   let usage = NO_USAGE;
   let continuations = 0;
+  let isDuringCalls = false;
   const current = { given: config.modelName, name: config.modelName };
   for (let turns = 0; ; ) {
-    if (signal.aborted) return { reason: 'interrupted', turns, usage };
+    if (signal.aborted) return { reason: 'interrupted', turns, usage, isDuringCalls };
     // The first request is always sent, also with a limit below 1.
     if (turns > 0 && turns + 1 > (config.maxTurns ?? Infinity)) return { reason: 'max-turns', turns, usage };
-    const spent = config.budgetFault?.();
+    const spent = config.budgetError?.();
     if (spent !== undefined) return { reason: 'budget', turns, usage, stopReason: spent };
     const reply = await requestReply(context, config, current, emit, signal);
     const hasStarted = reply.id !== '';
@@ -124,21 +134,25 @@ export async function loop(
     if (reply.content.length > 0) context.messages.push({ role: 'assistant', content: reply.content });
     emit({ kind: 'replied', message: reply, model: current.name });
     const calls = reply.content.filter((block) => block.type === 'tool_use');
-    const overspent = config.budgetFault?.();
+    const overspent = config.budgetError?.();
     if (overspent !== undefined) {
       addUnansweredResults(calls, context, emit);
       return { reason: 'budget', turns, usage, stopReason: overspent };
     }
-    if (calls.length > 0) {
+    isDuringCalls = calls.length > 0;
+    if (isDuringCalls) {
       const outcomes = await runCalls(calls, config.prepare, emit, signal);
       const results = calls.map((call, index) =>
         resultBlock(call, outcomes[index] ?? failedOutcome(INTERRUPTED)),
       );
+      const deferred = signal.aborted ? undefined : calls.find((_, index) => outcomes[index]?.isDeferred);
+      if (deferred) {
+        addResults(results, context, emit);
+        return { reason: 'deferred', turns, usage, deferred };
+      }
       const batch = signal.aborted ? undefined : await config.batchDone?.(calls, outcomes, signal);
       const notes = batch?.texts.map((text) => ({ type: 'text' as const, text })) ?? [];
-      const content = [...results, ...notes];
-      context.messages.push({ role: 'user', content });
-      emit({ kind: 'results-added', content });
+      addResults([...results, ...notes], context, emit);
       if (batch?.stop !== undefined) return { reason: 'stopped', turns, usage, stopReason: batch.stop };
       if (batch?.output === 'given') return { reason: 'done', turns, usage };
       if (batch?.output) return { reason: 'no-output', turns, usage, stopReason: batch.output.fault };
@@ -152,6 +166,15 @@ export async function loop(
     context.messages.push({ role: 'user', content });
     emit({ kind: 'text-added', content });
   }
+}
+
+function addResults(
+  content: readonly UserBlock[],
+  { messages }: LoopContext,
+  emit: (event: LoopEvent) => void,
+): void {
+  messages.push({ role: 'user', content });
+  emit({ kind: 'results-added', content });
 }
 
 /** The model rejects a conversation with calls that have no result. */
@@ -176,20 +199,91 @@ async function requestReply(
 ): Promise<CollectedMessage> {
   const { messages } = context;
   const collector = new MessageCollector();
+  const images = new ImageRemoval(messages);
   try {
     const round = await config.round();
     await config.compactIfNeeded?.(messages, round, 'filling', signal);
-    try {
-      await stream(messages, round, config, current, collector, emit, signal);
-    } catch (thrown) {
-      const isTooLong = thrown instanceof ModelError && thrown.code === 'too-long';
-      if (!isTooLong || !(await config.compactIfNeeded?.(messages, round, 'too-long', signal))) throw thrown;
-      await stream(messages, round, config, current, collector, emit, signal);
-    }
+    const shorten = async () => {
+      const isShorter = (await config.compactIfNeeded?.(messages, round, 'too-long', signal)) === true;
+      if (isShorter) images.forget();
+      return isShorter;
+    };
+    const send = () => stream(messages, round, config, current, collector, emitAccepted, signal);
+    await withRepairs(send, { 'too-long': shorten, 'bad-image': async () => images.remove() });
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
+  } finally {
+    images.undo();
   }
   return collector.message;
+
+  function emitAccepted(event: LoopEvent): void {
+    if (event.kind === 'streamed')
+      for (const which of images.accept()) emit({ kind: 'images-removed', which });
+    emit(event);
+  }
+}
+
+/** Repeats a request that the model rejected, while a repair changes the conversation; each kind once, images twice. */
+async function withRepairs(
+  send: () => Promise<void>,
+  repairs: Readonly<Partial<Record<ModelErrorCode, () => Promise<boolean>>>>,
+): Promise<void> {
+  for (let hasShortened = false; ; ) {
+    try {
+      return await send();
+    } catch (thrown) {
+      if (!(thrown instanceof ModelError)) throw thrown;
+      const isTooLong = thrown.code === 'too-long';
+      if ((isTooLong && hasShortened) || !(await repairs[thrown.code]?.())) throw thrown;
+      hasShortened ||= isTooLong;
+    }
+  }
+}
+
+/** Removes images that the model rejects; the removal is undone unless the model accepts the repeated request. */
+class ImageRemoval {
+  readonly #messages: ModelMessage[];
+  #removed: RemovedImages[] = [];
+  /** The messages with their images; undefined if there is nothing to undo. */
+  #before: readonly ModelMessage[] | undefined;
+
+  constructor(messages: ModelMessage[]) {
+    this.#messages = messages;
+  }
+
+  /** Removes the images since the last reply or, if there are none, all images. */
+  remove(): boolean {
+    for (const which of ['latest', 'all'] as const) {
+      const without = withoutImages(this.#messages, which);
+      if (!without) continue;
+      this.#before ??= [...this.#messages];
+      this.#removed.push(which);
+      this.#replace(without);
+      return true;
+    }
+    return false;
+  }
+
+  /** Keeps the removal, and returns what was removed. */
+  accept(): RemovedImages[] {
+    this.#before = undefined;
+    return this.#removed.splice(0);
+  }
+
+  /** Called after a compaction, which replaces the messages: the removal can no longer be undone. */
+  forget(): void {
+    this.#before = undefined;
+  }
+
+  undo(): void {
+    if (this.#before) this.#replace(this.#before);
+    this.#before = undefined;
+  }
+
+  #replace(messages: readonly ModelMessage[]): void {
+    this.#messages.splice(0, this.#messages.length, ...messages);
+  }
 }
 
 async function stream(
@@ -201,15 +295,16 @@ async function stream(
   emit: (event: LoopEvent) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { model, maxTokens, thinking } = config;
+  const { model, maxTokens, thinking, effort } = config;
   const request: ModelRequest = {
     ...round,
     model: current.given,
     messages,
     maxTokens,
     ...(thinking && { thinking }),
+    ...(effort && { effort }),
     signal,
-    // After a fallback the rest of the turn stays with that model.
+    // After a fallback, the rest of the turn uses the fallback model.
     onAttempt: (attempted) => void Object.assign(current, attempted),
   };
   emit({ kind: 'requested' });

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { untilAborted } from '../../base/async/timers.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { inputError } from '../models/tool-input.ts';
+import { inputError } from '../models/message-collector.ts';
 
 /** A `tool_use` block of an assistant message. */
 export type ToolUse = { readonly id: string; readonly name: string; readonly input: unknown };
@@ -13,6 +13,12 @@ export type ToolOutcome = {
   readonly isError: boolean;
   /** The result for the program, if that holds more than the content for the model. */
   readonly programResult?: unknown;
+  /** Texts for the model after the results of the round, such as the instructions of a skill. Programs get each as a message. */
+  readonly followUp?: readonly string[];
+  /** Whether a hook deferred the call: the turn ends, and programs get no result of the call. */
+  readonly isDeferred?: boolean;
+  /** Whether the call failed because the turn was interrupted. */
+  readonly isInterrupted?: boolean;
 };
 
 /** A call after its permission was decided: ready to run, or answered already. */
@@ -35,7 +41,7 @@ export type CallEvent =
 export const INTERRUPTED = 'The call was interrupted before it returned a result; the tool may have run.';
 const NOT_STARTED = 'The call was interrupted before it was started.';
 /** How long an interrupted call may take to report what it has done. */
-const INTERRUPT_GRACE_MS = 1_500;
+const INTERRUPT_GRACE_MS = 3_000;
 
 /**
  * Prepares the calls of one message in order and runs neighbours that allow it side by side. Returns one outcome per
@@ -72,7 +78,7 @@ export function resultBlock(use: Pick<ToolUse, 'id'>, { content, isError }: Tool
   return { type: 'tool_result', tool_use_id: use.id, content, ...(isError && { is_error: true }) };
 }
 
-/** A failure to prepare a call is an answer to it. */
+/** Prepares a call; a failure becomes the result of the call. */
 async function prepareOrAnswer(
   call: ToolUse,
   prepare: PrepareCall,
@@ -103,6 +109,7 @@ async function run(
       failedOutcome(signal.aborted ? INTERRUPTED : messageOf(thrown)),
     );
   }
+  if (signal.aborted && outcome.isError) outcome = { ...outcome, isInterrupted: true };
   emit({ kind: 'call-finished', call, outcome });
   return outcome;
 }

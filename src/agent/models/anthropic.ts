@@ -1,8 +1,16 @@
 import type { Anthropic } from '@anthropic-ai/sdk';
 import type { ModelBlock, UserBlock } from '../../protocol/agent-message.ts';
-import type { Model, ModelEvent, ModelLimits, ModelMessage, ModelRequest, ModelTool } from './model.ts';
+import type {
+  Model,
+  ModelEvent,
+  ModelLimits,
+  ModelMessage,
+  ModelRequest,
+  ModelTool,
+  WebSearchFilter,
+} from './model.ts';
 import { DEFAULT_TIMEOUT_MS, type ModelEndpoint, toModelError, truncatedReplyError } from './model-error.ts';
-import { sanitizeRequest } from './sanitize-request.ts';
+import { joinTurns, sanitizeRequest } from './sanitize-request.ts';
 
 /** The endpoint of the Messages API and its credential: an API key or a bearer token. */
 export type AnthropicOptions = ({ apiKey: string } | { authToken: string }) & {
@@ -27,6 +35,7 @@ export function anthropicModel(options: AnthropicOptions): Model {
   return {
     name: 'anthropic',
     limits: { ...LIMITS, ...options.limits },
+    canSearch: () => true,
     async *stream(request) {
       request.signal.throwIfAborted();
       client ??= openClient(options, endpoint);
@@ -85,12 +94,17 @@ const CACHE = { type: 'ephemeral' } as const;
 /** The smallest thinking budget that the API accepts. */
 const MIN_THINKING_BUDGET = 1024;
 
+/** Maximum number of searches of one request. */
+const MAX_SEARCHES = 8;
+
 /** The body of a Messages request; cache breakpoints go after the system prompt, the last built-in tool and the last user message. */
 export function anthropicParams(given: ModelRequest): Params {
   const request = sanitizeRequest(given);
   const thinking = thinkingParam(request);
   const messages = withBreakpoint(
-    request.messages.map(plainMessage).filter(({ content }) => content.length > 0),
+    joinTurns(request.messages)
+      .map(plainMessage)
+      .filter(({ content }) => content.length > 0),
   );
   return {
     model: request.model,
@@ -101,6 +115,24 @@ export function anthropicParams(given: ModelRequest): Params {
     ...(request.system !== '' && { system: [{ type: 'text', text: request.system, cache_control: CACHE }] }),
     ...(request.tools.length > 0 && { tools: request.tools.map(toolParam(request.cacheAfterTool)) }),
     ...(thinking && { thinking }),
+    ...(request.webSearch && searchParams(request.webSearch)),
+    ...(request.effort && { output_config: { effort: request.effort } }),
+  };
+}
+
+/** The API's search as the only tool, which the model must use; the API does not allow thinking with a forced tool. */
+function searchParams({
+  allowed,
+  blocked,
+}: WebSearchFilter): Pick<Params, 'tools' | 'tool_choice' | 'thinking'> {
+  const filter = {
+    ...(allowed.length > 0 && { allowed_domains: [...allowed] }),
+    ...(blocked.length > 0 && { blocked_domains: [...blocked] }),
+  };
+  return {
+    tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: MAX_SEARCHES, ...filter }],
+    tool_choice: { type: 'tool', name: 'web_search' },
+    thinking: { type: 'disabled' },
   };
 }
 

@@ -22,6 +22,13 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
 const TOO_LONG =
   /prompt is too long|context[_ ](length|window)|maximum context|exceeds? the (available )?context|too many (input )?tokens/i;
 
+/** Texts and error types of rejected images; Anthropic names the position of the image in the request. */
+const BAD_IMAGE =
+  /could not process image|\.image\.source\b|(unsupported|invalid)[ _]image|image (exceeds|does not match)|image dimensions|valid image|image_parse_error|(invalid|unsupported|download).{0,40}image_url|image_url.{0,40}(invalid|unsupported|not supported|download)/i;
+
+/** Texts about a tool or a text of the request, which may mention images. */
+const NOT_ABOUT_IMAGE = /^tools\.|\.\d+\.text\b/;
+
 const CONNECTION_LOST =
   /^(terminated|fetch failed|connection error\.?|request timed out\.?|socket hang up|other side closed|premature close)$/i;
 
@@ -35,14 +42,15 @@ export function toModelError(thrown: unknown, endpoint: ModelEndpoint, now: numb
   const given = typeof fields.status === 'number' ? fields.status : undefined;
   const status = given ?? types.map((type) => STATUS_OF_TYPE[type]).find((known) => known !== undefined);
   const message = withoutUserInfo(thrown instanceof Error ? thrown.message : String(thrown));
-  const code = status === undefined ? codeWithoutStatus(thrown) : codeOf(status, types, message);
+  const detail = bodyMessage(fields.error) ?? message;
+  const code = status === undefined ? codeWithoutStatus(thrown) : codeOf(status, types, message, detail);
   if (code === 'unreachable' && status === undefined) return unreachableError(thrown, endpoint);
   const url = shownUrl(endpoint.url);
   const type = bodyError(fields.error).type;
   return new ModelError(code, redactText(`${SUMMARY[code]} (${url}): ${message}`), {
     status,
     endpoint: url,
-    detail: redactText(withoutUserInfo(bodyMessage(fields.error) ?? message)),
+    detail: redactText(withoutUserInfo(detail)),
     ...(typeof type === 'string' && { type }),
     retryAfterMs: retryAfterMs(fields.headers, now),
     cause: thrown,
@@ -68,18 +76,23 @@ const SUMMARY: Readonly<Record<ModelErrorCode, string>> = {
   unauthorized:
     'The model endpoint rejected the API key; check the key and whether its account may use the model',
   'bad-request': 'The model endpoint rejected the request',
+  'bad-image': 'The model endpoint cannot process an image in the request',
   'too-long': 'The conversation is too long for the model',
   unreachable: 'The endpoint timed out while receiving the request',
-  failed: 'The model failed',
+  failed: 'The model endpoint failed',
 };
 
-/** What programs are told about a failed model request, in the terms of the official messages. */
+/** What is reported to programs about a failed model request, in the terms of the official messages. */
 export type ApiFailure = {
   /** The text of the result; the first words are those by which programs recognize the kind of failure. */
   readonly text: string;
   readonly error: SDKAssistantMessageError;
   readonly terminalReason: 'api_error' | 'prompt_too_long' | 'image_error';
 };
+
+/** Programs recognize removed images by this text of the official package. */
+export const IMAGE_REMOVED =
+  'API Error: an image in the conversation could not be processed and was removed. Re-read the file with a different approach if you still need it.';
 
 const CREDIT = /credit balance is too low/i;
 
@@ -94,6 +107,7 @@ export function describeFailure(failure: ModelError, model: string): ApiFailure 
   ): ApiFailure => ({ text, error, terminalReason });
   if (CREDIT.test(detail)) return described(`Credit balance is too low · ${detail}`, 'billing_error');
   if (status === 413) return described(`Request too large · ${detail}`, 'invalid_request', 'image_error');
+  if (code === 'bad-image') return described(IMAGE_REMOVED, 'invalid_request', 'image_error');
   if (code === 'too-long')
     return described(`Prompt is too long · ${detail}`, 'invalid_request', 'prompt_too_long');
   if (code === 'unauthorized') {
@@ -115,7 +129,7 @@ export function describeFailure(failure: ModelError, model: string): ApiFailure 
   return described(`API Error: ${message}`, code === 'bad-request' ? 'unknown' : 'server_error');
 }
 
-function codeOf(status: number, types: readonly string[], message: string): ModelErrorCode {
+function codeOf(status: number, types: readonly string[], message: string, detail: string): ModelErrorCode {
   // An exhausted quota is a 429, but retries do not help.
   if (types.includes('insufficient_quota')) return 'unauthorized';
   if (status === 401 || status === 403) return 'unauthorized';
@@ -123,9 +137,10 @@ function codeOf(status: number, types: readonly string[], message: string): Mode
   if (status === 503 || status === 529 || types.includes('overloaded_error')) return 'overloaded';
   if (status === 408) return 'unreachable';
   if (status === 413) return 'too-long';
-  if (status >= 400 && status < 500)
-    return [message, ...types].some((text) => TOO_LONG.test(text)) ? 'too-long' : 'bad-request';
-  return 'failed';
+  if (status < 400 || status >= 500) return 'failed';
+  if ([message, ...types].some((text) => TOO_LONG.test(text))) return 'too-long';
+  if (status === 404 || NOT_ABOUT_IMAGE.test(detail)) return 'bad-request';
+  return [detail, ...types].some((text) => BAD_IMAGE.test(text)) ? 'bad-image' : 'bad-request';
 }
 
 function codeWithoutStatus(thrown: unknown): ModelErrorCode {
@@ -197,7 +212,7 @@ function shownUrl(url: string): string {
   return redactText(`${protocol}//${host}${pathname === '/' ? '' : pathname}`);
 }
 
-/** fetch repeats URLs that it refuses for their user and password. */
+/** Masks URLs with a user and password: the errors of fetch quote such URLs, which it refuses. */
 function withoutUserInfo(text: string): string {
   return text.replace(/\bhttps?:\/\/[^\s"'<>]*@[^\s"'<>]*/g, shownUrl);
 }

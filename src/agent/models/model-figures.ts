@@ -2,9 +2,9 @@
 import type { ModelFigures } from './model.ts';
 
 /** The day on which the prices were measured. */
-export const PRICES_DATE = '2026-11-16';
+export const PRICES_DATE = '2026-11-18';
 
-/** List prices in US dollars per million tokens, and limits in tokens, by model. */
+/** List prices in US dollars per million tokens, limits in tokens and default efforts, by model. */
 export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
   'claude-fable-5-2': {
     input: 8,
@@ -14,6 +14,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     cacheWrite1h: 16,
     contextWindow: 1000000,
     maxOutputTokens: 128000,
+    effort: 'medium',
   },
   'claude-fable-5': {
     input: 10,
@@ -23,6 +24,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     cacheWrite1h: 20,
     contextWindow: 1000000,
     maxOutputTokens: 64000,
+    effort: 'high',
   },
   'claude-opus-5-5': {
     input: 4,
@@ -32,6 +34,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     cacheWrite1h: 8,
     contextWindow: 1000000,
     maxOutputTokens: 128000,
+    effort: 'medium',
   },
   'claude-opus-5': {
     input: 5,
@@ -41,6 +44,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     cacheWrite1h: 10,
     contextWindow: 1000000,
     maxOutputTokens: 64000,
+    effort: 'high',
   },
   'claude-opus-4-8': {
     input: 5,
@@ -50,6 +54,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     cacheWrite1h: 10,
     contextWindow: 1000000,
     maxOutputTokens: 64000,
+    effort: 'high',
   },
   'claude-opus-4-7': {
     input: 5,
@@ -59,6 +64,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     cacheWrite1h: 10,
     contextWindow: 1000000,
     maxOutputTokens: 64000,
+    effort: 'xhigh',
   },
   'claude-opus-4-6': {
     input: 5,
@@ -68,6 +74,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     cacheWrite1h: 10,
     contextWindow: 200000,
     maxOutputTokens: 64000,
+    effort: 'high',
   },
   'claude-opus-4-5': {
     input: 5,
@@ -77,6 +84,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     cacheWrite1h: 10,
     contextWindow: 200000,
     maxOutputTokens: 32000,
+    effort: 'high',
   },
   'claude-opus-4-0': {
     input: 15,
@@ -95,6 +103,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     cacheWrite1h: 4,
     contextWindow: 1000000,
     maxOutputTokens: 128000,
+    effort: 'medium',
   },
   'claude-sonnet-5': {
     input: 2,
@@ -104,6 +113,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     cacheWrite1h: 4,
     contextWindow: 1000000,
     maxOutputTokens: 64000,
+    effort: 'high',
   },
   'claude-sonnet-4-6': {
     input: 3,
@@ -113,6 +123,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     cacheWrite1h: 6,
     contextWindow: 200000,
     maxOutputTokens: 32000,
+    effort: 'high',
   },
   'claude-sonnet-4-5': {
     input: 3,
@@ -159,6 +170,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     long: { above: 100000, input: 0.5, output: 2.5, cacheRead: 0.05, cacheWrite: 0.625, cacheWrite1h: 1 },
     contextWindow: 1000000,
     maxOutputTokens: 128000,
+    effort: 'medium',
   },
   'claude-haiku-4-5': {
     input: 1,

@@ -1,4 +1,5 @@
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
+import type { EffortLevel } from '../../protocol/system-message.ts';
 
 /** A tool definition for a model; `input_schema` is a JSON Schema of an object. */
 export type ModelTool = {
@@ -22,10 +23,17 @@ export type ModelRequest = {
   readonly messages: readonly ModelMessage[];
   readonly maxTokens: number;
   readonly thinking?: { readonly budgetTokens: number } | 'adaptive';
+  /** How thorough the model is; undefined leaves that to the model's API. */
+  readonly effort?: EffortLevel;
+  /** Makes the API search the web before it replies: the reply contains `web_search_tool_result` blocks. See `canSearch`. */
+  readonly webSearch?: WebSearchFilter;
   readonly signal: AbortSignal;
   /** Receives the model that an attempt is sent to, which is another one if the request falls back. */
   readonly onAttempt?: (model: AttemptedModel) => void;
 };
+
+/** The domains to which a web search is limited, or those that it leaves out. */
+export type WebSearchFilter = { readonly allowed: readonly string[]; readonly blocked: readonly string[] };
 
 /** A model by the name that it was requested with and by its name at its provider, where aliases are resolved. */
 export type AttemptedModel = { readonly given: string; readonly name: string };
@@ -78,17 +86,20 @@ type Rates = {
   readonly cacheWrite1h: number;
 };
 
-/** The list prices and limits of a model. `long` applies to requests with a longer prompt. */
+/** The list prices and limits of a model. `long` applies to requests with a longer prompt; a model without `effort` accepts none. */
 export type ModelFigures = Rates & {
   readonly long?: Rates & { readonly above: number };
   readonly contextWindow: number;
   readonly maxOutputTokens: number;
+  readonly effort?: EffortLevel;
 };
 
 /** A language model; `stream` throws a `ModelError`, or the signal's reason once it is aborted. */
 export interface Model {
   readonly name: string;
   readonly limits: ModelLimits;
+  /** Whether requests to a model may have `webSearch`. */
+  canSearch?(model: string): boolean;
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }
 
@@ -97,6 +108,8 @@ export type ModelErrorCode =
   | 'rate-limited'
   | 'unauthorized'
   | 'bad-request'
+  /** The endpoint cannot process an image of the request. */
+  | 'bad-image'
   | 'too-long'
   | 'unreachable'
   | 'failed';

@@ -1,7 +1,15 @@
 import type { OpenAI } from 'openai';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import { textOf } from './message-collector.ts';
-import type { Model, ModelDelta, ModelEvent, ModelLimits, ModelMessage, ModelRequest } from './model.ts';
+import {
+  type Model,
+  type ModelDelta,
+  ModelError,
+  type ModelEvent,
+  type ModelLimits,
+  type ModelMessage,
+  type ModelRequest,
+} from './model.ts';
 import { DEFAULT_TIMEOUT_MS, type ModelEndpoint, toModelError, truncatedReplyError } from './model-error.ts';
 import { sanitizeRequest } from './sanitize-request.ts';
 
@@ -34,6 +42,7 @@ export function openAiModel(options: OpenAiOptions = {}): Model {
     limits: { ...LIMITS, ...options.limits },
     async *stream(request) {
       request.signal.throwIfAborted();
+      if (request.webSearch) throw new ModelError('bad-request', `${request.model} cannot search the web`);
       client ??= openClient(options, endpoint);
       yield* events(await client, request, maxTokens, endpoint);
     },
@@ -87,10 +96,12 @@ type Message = OpenAI.ChatCompletionMessageParam;
 type ToolResult = Extract<UserBlock, { type: 'tool_result' }>;
 type ToolUse = Extract<ModelBlock, { type: 'tool_use' }>;
 
-/** The name of the limit for the reply: OpenAI uses the new one, most other endpoints the old one. */
+/**
+ * The parameter for the length of the reply: `max_completion_tokens` for OpenAI, `max_tokens` for most other endpoints.
+ */
 type MaxTokensField = 'max_tokens' | 'max_completion_tokens';
 
-/** The body of a chat completion request. Thinking and cache breakpoints have no counterpart there. */
+/** The body of a chat completion request. Thinking budgets and cache breakpoints have no counterpart there. */
 export function openAiParams(given: ModelRequest, maxTokensField: MaxTokensField): Params {
   const request = sanitizeRequest(given);
   const system: Message[] = request.system === '' ? [] : [{ role: 'system', content: request.system }];
@@ -99,6 +110,8 @@ export function openAiParams(given: ModelRequest, maxTokensField: MaxTokensField
     stream: true,
     stream_options: { include_usage: true },
     [maxTokensField]: request.maxTokens,
+    // The API has no level above `xhigh`.
+    ...(request.effort && { reasoning_effort: request.effort === 'max' ? 'xhigh' : request.effort }),
     messages: [...system, ...request.messages.flatMap(openAiMessages)],
     ...(request.tools.length > 0 && {
       tools: request.tools.map(({ name, description, input_schema }) => ({

@@ -1,11 +1,12 @@
 import { isRecord } from '../../base/json-value.ts';
+import { CHANNEL_LABEL } from '../../channels/channel-message.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import { isMcpToolName } from '../../protocol/tool-name.ts';
 import type { Model, ModelRequest, ModelTool } from './model.ts';
 import { type MessageReply, scriptedModel, text, together, toolUse } from './scripted.ts';
 
 const HELP =
-  'I am the rehearsal model and understand: "connect to <server>", "list tools", "call <tool> with {json}", "search <words>"; join steps with "then".';
+  'I am the rehearsal model and understand: "connect to <server>", "connect both", "list tools", "call <tool> with {json}", "search <words>"; join steps with "then".';
 
 type Rule = readonly [
   pattern: RegExp,
@@ -18,6 +19,8 @@ const DEFAULT_QUERY = 'getting started';
 const CONNECT_ALL = /\bconnect (?:to )?(?:both|all)\b/i;
 
 const RULES: readonly Rule[] = [
+  // The reminder of an agent that needs structured output.
+  [/\bwith the (StructuredOutput) tool\b/, ([name = ''], tools) => madeUp(name, tools)],
   [CONNECT_ALL, (_, tools, system) => connectAll(tools, system)],
   [
     /\bconnect to (?:the )?["'`]?([^\s"'`,]+?)["'`]?(?:[\s,.!?]|$)/i,
@@ -35,7 +38,7 @@ const RULES: readonly Rule[] = [
 
 /** An offline stand-in for a model that understands a few fixed phrases, for trying things without a key. */
 export function rehearsalModel(): Model {
-  return scriptedModel((request) => rehearse(request), { name: 'rehearsal' });
+  return scriptedModel((request) => rehearse(request), { name: 'rehearsal', records: false });
 }
 
 /** The next step of the latest prompt, or the results once all steps are done. */
@@ -48,6 +51,10 @@ export function rehearse({
     (message) => message.role === 'user' && promptOf(message.content) !== '',
   );
   const prompt = messages[asked];
+  const last = messages.at(-1);
+  const isOwn = last?.role === 'user' && !last.content.some(({ type }) => type === 'tool_result');
+  const channel = isOwn && asked < messages.length - 1 ? channelOf(last.content) : undefined;
+  if (channel !== undefined) return text(`Noted: the channel ${channel} has sent a message.`);
   if (prompt?.role !== 'user') return text(HELP);
   const done = messages.slice(asked).filter(({ role }) => role === 'assistant').length;
   const steps = promptOf(prompt.content).split(STEP_EDGE);
@@ -104,15 +111,67 @@ function trigger(what: string, tools: readonly ModelTool[]): MessageReply {
     : text(`There is no tool to trigger a ${what} with.`);
 }
 
+/** Calls a tool with made-up values for its required arguments. */
+function madeUp(name: string, tools: readonly ModelTool[]): MessageReply {
+  const tool = tools.find((one) => one.name === name);
+  return tool ? toolUse(tool.name, placeholderInput(tool)) : text(HELP);
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
 function placeholderInput({ input_schema }: ModelTool): Record<string, unknown> {
-  const properties = isRecord(input_schema.properties) ? input_schema.properties : {};
-  const required: unknown[] = Array.isArray(input_schema.required) ? input_schema.required : [];
-  const value = (schema: unknown): unknown => {
-    if (!isRecord(schema)) return 'demo';
-    if (Array.isArray(schema.enum)) return schema.enum[0];
-    return schema.default ?? { number: 1, integer: 1, boolean: true }[String(schema.type)] ?? 'demo';
-  };
-  return Object.fromEntries(required.map((name) => [String(name), value(properties[String(name)])]));
+  return placeholderObject(input_schema, input_schema, 0);
+}
+
+/** Maximum depth in which a schema gets values, so that a schema that refers to itself ends. */
+const MAX_DEPTH = 10;
+
+function placeholderObject(schema: Schema, root: Schema, depth: number): Record<string, unknown> {
+  const properties = isRecord(schema.properties) ? schema.properties : {};
+  const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  return Object.fromEntries(
+    required.map((name) => [String(name), placeholder(properties[String(name)], root, depth + 1)]),
+  );
+}
+
+/** A value that fits the common keywords of a schema. */
+function placeholder(given: unknown, root: Schema, depth: number): unknown {
+  const schema = isRecord(given) ? given : {};
+  if ('const' in schema) return schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  if (schema.default !== undefined) return schema.default;
+  if (depth > MAX_DEPTH) return null;
+  const [choice] = [schema.anyOf, schema.oneOf, schema.allOf].find(Array.isArray) ?? [
+    referenced(schema, root),
+  ];
+  if (choice !== undefined) return placeholder(choice, root, depth + 1);
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+  switch (type) {
+    case 'object':
+      return placeholderObject(schema, root, depth);
+    case 'array':
+      return Array.from({ length: Number(schema.minItems ?? 0) }, () =>
+        placeholder(schema.items, root, depth + 1),
+      );
+    case 'number':
+    case 'integer': {
+      const min = Number(schema.minimum ?? Number(schema.exclusiveMinimum ?? 0) + 1);
+      return Math.min(Math.max(1, min), Number(schema.maximum ?? Infinity));
+    }
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    default:
+      return 'demo'.padEnd(Number(schema.minLength ?? 0), '.').slice(0, Number(schema.maxLength ?? Infinity));
+  }
+}
+
+/** The schema that `$ref` refers to in the same document. */
+function referenced({ $ref }: Schema, root: Schema): unknown {
+  if (typeof $ref !== 'string' || !$ref.startsWith('#')) return undefined;
+  const steps = $ref.split('/').slice(1);
+  return steps.reduce<unknown>((at, step) => (isRecord(at) ? at[step] : undefined), root);
 }
 
 function listing(tools: readonly ModelTool[]): MessageReply {
@@ -156,10 +215,16 @@ function firstField({ input_schema }: ModelTool): string | undefined {
   return isRecord(input_schema.properties) ? Object.keys(input_schema.properties)[0] : undefined;
 }
 
-/** The last text of the user; texts that the host adds are in tags. */
+/** The source of a message that a server pushed. */
+function channelOf(content: readonly UserBlock[]): string | undefined {
+  const pushed = content.find((block) => block.type === 'text' && block.text.startsWith(CHANNEL_LABEL));
+  return pushed && /<channel source="([^"]+)"/.exec(textOf(pushed))?.[1];
+}
+
+/** The last text of the user; texts that the host adds are in tags, or messages of channels. */
 function promptOf(content: readonly UserBlock[]): string {
   const texts = content.flatMap((block) => (block.type === 'text' ? [block.text.trim()] : []));
-  return texts.findLast((one) => one !== '' && !one.startsWith('<')) ?? '';
+  return texts.findLast((one) => one !== '' && !one.startsWith('<') && !one.startsWith(CHANNEL_LABEL)) ?? '';
 }
 
 function results({ content }: ModelRequest['messages'][number]): string[] {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { backoffMs, jitter } from '../../base/async/backoff.ts';
+import { backoffMs, jitter } from '../../base/async/timers.ts';
 import { type Model, ModelError, type ModelEvent, type ModelRequest } from './model.ts';
 
 /** A failed request that is retried, or sent to the fallback. */
@@ -45,7 +45,7 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
     let attempt = { model, request };
     let nextName = names.indexOf(request.model) + 1;
     /** How many attempts had failed when the current model was first used. */
-    let before = 0;
+    let earlierFailures = 0;
     for (let failures = 1; ; failures++) {
       let hasBegun = false;
       try {
@@ -58,14 +58,14 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
         signal.throwIfAborted();
         if (hasBegun || !(error instanceof ModelError)) throw error;
         const name = names[nextName];
-        const fallsBack = name !== undefined && { fallbackAfter: before + after };
+        const fallsBack = name !== undefined && { fallbackAfter: earlierFailures + after };
         const step = retryStep(error, failures, { ...policy, ...fallsBack }, random());
         if (step.kind === 'give-up') throw error;
         const failedModel = attempt.request.model;
         if (step.kind === 'fallback' && fallback && name !== undefined) {
           attempt = { model: fallback.model, request: { ...request, model: name } };
           nextName++;
-          before = failures;
+          earlierFailures = failures;
         }
         const delayMs = step.kind === 'retry' ? step.delayMs : 0;
         const { maxRetries } = step.kind === 'retry' ? step : policy;
@@ -76,13 +76,14 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
       }
     }
   }
-  return { name: model.name, limits: model.limits, stream };
+  const canSearch = (name: string) => model.canSearch?.(name) ?? false;
+  return { name: model.name, limits: model.limits, canSearch, stream };
 }
 
 type RetryPolicy = {
   /** Retries of one request, including those with the fallback. */
   readonly maxRetries: number;
-  /** The same for requests that got no HTTP response. */
+  /** Retries of one request that gets no HTTP response. */
   readonly maxUnreachableRetries: number;
   readonly firstDelayMs: number;
   readonly maxDelayMs: number;
@@ -103,7 +104,7 @@ export function retryStep(
   random: number,
 ): RetryStep {
   const { fallbackAfter: after } = policy;
-  // Another model may exist, and may not have the fault of this one: there is no point in waiting.
+  // Waiting does not help against a fault of the model itself, but another model may work.
   if (after !== undefined && isFaultOfModel(error)) return { kind: 'fallback' };
   if (!isTransient(error)) return { kind: 'give-up' };
   const maxRetries = retryLimit(error, policy);

@@ -1,6 +1,5 @@
 import type { UserBlock } from '../../protocol/agent-message.ts';
-import { imageSize, imageType } from '../results/images.ts';
-
+import { checkImage, imageSize, imageType, isImageType } from '../results/image-format.ts';
 import type { ModelMessage, ModelRequest } from './model.ts';
 
 /** Removes what makes a model API reject the whole request: too many images, and lone surrogates in texts. */
@@ -12,6 +11,19 @@ export function sanitizeRequest(request: ModelRequest): ModelRequest {
     tools: wellFormed(tools),
     messages: wellFormed(limitImages(messages)),
   };
+}
+
+/** Joins user messages that follow each other: a failed turn leaves its prompt without a reply. */
+export function joinTurns(messages: readonly ModelMessage[]): ModelMessage[] {
+  const joined: ModelMessage[] = [];
+  for (const message of messages) {
+    const before = joined.at(-1);
+    // Replies are never joined: a model may have signed their content.
+    if (before?.role === 'user' && message.role === 'user') {
+      joined[joined.length - 1] = { role: 'user', content: [...before.content, ...message.content] };
+    } else joined.push(message);
+  }
+  return joined;
 }
 
 /** The maximum number of images in a request. */
@@ -36,10 +48,35 @@ export function limitImages(messages: readonly ModelMessage[]): readonly ModelMe
   // The newest image is always kept: the prompt is probably about it.
   let surplus = Math.min(Math.max(tooMany(images), tooLong(images)), images.length - 1);
   if (surplus <= 0) return messages;
-  const isDropped = () => surplus-- > 0;
-  return messages.map((message) =>
-    message.role === 'user' ? { ...message, content: without(message.content, isDropped) } : message,
-  );
+  return messages.map((message) => mapImages(message, (image) => (surplus-- > 0 ? LEFT_OUT : image)));
+}
+
+/** Replaces images of a prompt whose data is no image by a text, and corrects types that do not fit the data. */
+export function checkImages(prompt: readonly UserBlock[]): readonly UserBlock[] {
+  return imagesIn(prompt).length === 0 ? prompt : mapBlocks(prompt, checked);
+}
+
+function checked(image: Image): UserBlock {
+  const { media_type: declared, type } = image.source;
+  // Some endpoints accept further types.
+  if (type !== 'base64' || typeof declared !== 'string' || !isImageType(declared)) return image;
+  const seen = checkImage(Buffer.from(dataOf(image), 'base64'));
+  if (seen.kind === 'none') return NOT_AN_IMAGE;
+  return seen.type === declared ? image : { ...image, source: { ...image.source, media_type: seen.type } };
+}
+
+/** `latest`: the images since the last reply, which no accepted request contained. */
+export type RemovedImages = 'latest' | 'all';
+
+/** Replaces images that the model API rejected by a text; undefined if there are none. */
+export function withoutImages(
+  messages: readonly ModelMessage[],
+  which: RemovedImages,
+): readonly ModelMessage[] | undefined {
+  const from = which === 'all' ? 0 : messages.findLastIndex(({ role }) => role === 'assistant') + 1;
+  const hasImages = ({ role, content }: ModelMessage) => role === 'user' && imagesIn(content).length > 0;
+  if (!messages.slice(from).some(hasImages)) return undefined;
+  return messages.map((message, at) => (at < from ? message : mapImages(message, () => REMOVED)));
 }
 
 function imagesIn(blocks: readonly UserBlock[]): Image[] {
@@ -82,18 +119,31 @@ function dataOf({ source }: Image): string {
   return source.type === 'base64' && typeof source.data === 'string' ? source.data : '';
 }
 
-/** `isDropped` is called once per image, in order. */
-function without(blocks: readonly UserBlock[], isDropped: () => boolean): UserBlock[] {
+/** `change` is called once per image, in order. A message without images is returned unchanged, as the same object. */
+function mapImages(message: ModelMessage, change: (image: Image) => UserBlock): ModelMessage {
+  if (message.role !== 'user' || imagesIn(message.content).length === 0) return message;
+  return { ...message, content: mapBlocks(message.content, change) };
+}
+
+function mapBlocks(blocks: readonly UserBlock[], change: (image: Image) => UserBlock): UserBlock[] {
   return blocks.map((block) => {
-    if (block.type === 'image') return isDropped() ? LEFT_OUT : block;
+    if (block.type === 'image') return change(block);
     return block.type === 'tool_result' && Array.isArray(block.content)
-      ? { ...block, content: without(block.content, isDropped) }
+      ? { ...block, content: mapBlocks(block.content, change) }
       : block;
   });
 }
 
 const LEFT_OUT: UserBlock = { type: 'text', text: '[Earlier image omitted]' };
-/** Deeper values are left unchanged. */
+const NOT_AN_IMAGE: UserBlock = {
+  type: 'text',
+  text: '[Image omitted: its data is not a PNG, JPEG, GIF or WebP image]',
+};
+const REMOVED: UserBlock = {
+  type: 'text',
+  text: '[Image removed: the model API could not process it. Do not send or read the same image again.]',
+};
+/** Maximum depth in which surrogates are replaced; deeper values are left unchanged. */
 const MAX_DEPTH = 500;
 
 /**

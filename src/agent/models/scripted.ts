@@ -55,9 +55,18 @@ const LIMITS: ModelLimits = { toolName: 128, contextTokens: 200_000, outputToken
 /** A deterministic offline model: the same script gives the same events and ids. */
 export function scriptedModel(
   script: ModelScript,
-  options: { name?: string; limits?: Partial<ModelLimits> } = {},
+  options: {
+    name?: string;
+    limits?: Partial<ModelLimits>;
+    /**
+     * Whether requests are recorded (the default). Set to false for long conversations: the records would fill the
+     * memory.
+     */
+    records?: boolean;
+  } = {},
 ): ScriptedModel {
   const requests: ModelRequest[] = [];
+  let count = 0;
   const replyTo = (request: ModelRequest, n: number) => {
     if (typeof script === 'function') return script(request, n);
     return script[n - 1] ?? fails(new ModelError('bad-request', `The script has no reply for request ${n}`));
@@ -68,8 +77,9 @@ export function scriptedModel(
     requests,
     async *stream(request): AsyncGenerator<ModelEvent> {
       request.signal.throwIfAborted();
+      const n = ++count;
       // A copy, because the caller keeps adding to its conversation.
-      const n = requests.push({ ...request, messages: [...request.messages] });
+      if (options.records !== false) requests.push({ ...request, messages: [...request.messages] });
       const reply = await untilAborted(Promise.resolve(replyTo(request, n)), request.signal);
       if ('error' in reply) throw reply.error;
       for (const event of replyEvents(reply, n, request.model)) {
@@ -157,7 +167,7 @@ function deltas(block: ReplyBlock): ModelDelta[] {
  */
 export function scriptedFile(path: string): Model {
   let replies: Promise<readonly ScriptedReply[]> | undefined;
-  return scriptedModel(async (_, n) => {
+  const replyTo = async (_: ModelRequest, n: number): Promise<ScriptedReply> => {
     replies ??= readReplies(path);
     const reply = (await replies)[n - 1];
     return (
@@ -165,7 +175,8 @@ export function scriptedFile(path: string): Model {
         error: new ModelError('bad-request', `${path} has no reply for request ${n}; add one to the file`),
       }
     );
-  });
+  };
+  return scriptedModel(replyTo, { records: false });
 }
 
 async function readReplies(path: string): Promise<readonly ScriptedReply[]> {

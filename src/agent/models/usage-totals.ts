@@ -5,6 +5,8 @@ import type { ModelFigures, ModelLimits } from './model.ts';
 import { MODEL_FIGURES } from './model-figures.ts';
 
 const WEB_SEARCH_USD = 0.01;
+/** The context window that the suffix `[1m]` of a model name requests. */
+export const LONG_WINDOW_TOKENS = 1_000_000;
 
 /** The figures of a model by any of its names; undefined for a model without known prices. */
 export function modelFigures(model: string): ModelFigures | undefined {
@@ -42,17 +44,20 @@ type Totals = ReturnType<typeof counted> & { readonly costUsd: number | undefine
 export class UsageTotals {
   readonly #models = new Map<string, Totals>();
 
-  /** Adds a reply. `model` is the name that the request was sent with. */
-  add(model: string, usage: Usage): void {
+  /**
+   * Adds a reply, or several with their cost: the price of a long request differs. `model` is the name that the request was
+   * sent with.
+   */
+  add(model: string, usage: Usage, costUsd?: number): void {
     const more = counted(usage);
-    const cost = replyCost(model, usage);
+    const cost = costUsd ?? replyCost(model, usage);
     const before = this.#models.get(model);
     const sums = Object.entries(more).map(([key, value]) => [
       key,
       (before?.[key as keyof typeof more] ?? 0) + value,
     ]);
-    const costUsd = cost === undefined ? undefined : (before?.costUsd ?? 0) + cost;
-    this.#models.set(model, { ...(Object.fromEntries(sums) as typeof more), costUsd });
+    const total = cost === undefined ? undefined : (before?.costUsd ?? 0) + cost;
+    this.#models.set(model, { ...(Object.fromEntries(sums) as typeof more), costUsd: total });
   }
 
   clear(): void {
@@ -75,9 +80,13 @@ export class UsageTotals {
   }
 
   /** `modelUsage` of a result message. `limits` are those that the agent uses for a model without known figures. */
-  report(limits: ModelLimits): Frame {
+  report(limits: ModelLimits, providerOf: (model: string) => string | undefined = () => undefined): Frame {
     return Object.fromEntries(
-      [...this.#models].map(([model, totals]) => [model, modelUsage(model, totals, limits)]),
+      [...this.#models].map(([model, totals]) => {
+        const provider = providerOf(model);
+        const usage = modelUsage(model, totals, limits);
+        return [model, { ...usage, ...(provider !== undefined && { provider }) }];
+      }),
     );
   }
 }
@@ -96,7 +105,9 @@ function modelUsage(model: string, totals: Totals, limits: ModelLimits): Frame {
     cacheCreationEphemeral1hInputTokens: written1h,
     webSearchRequests: webSearches,
     ...(costUsd !== undefined && { costUSD: costUsd }),
-    contextWindow: figures?.contextWindow ?? limits.contextTokens,
+    contextWindow: model.endsWith('[1m]')
+      ? LONG_WINDOW_TOKENS
+      : (figures?.contextWindow ?? limits.contextTokens),
     maxOutputTokens: figures?.maxOutputTokens ?? limits.outputTokens,
     ...(canonical !== undefined && { canonicalModel: canonical }),
     costBasis: figures ? 'list' : 'unknown',
@@ -121,4 +132,25 @@ function counted(usage: Usage) {
 
 function count(value: unknown): number {
   return typeof value === 'number' && value > 0 ? value : 0;
+}
+
+/** The members of `usage` that a program may read without a check; models report some of them only when they apply. */
+const UNREPORTED_USAGE = {
+  input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  output_tokens: 0,
+  server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
+  service_tier: 'standard',
+  cache_creation: { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 0 },
+  inference_geo: '',
+  iterations: [],
+  speed: 'standard',
+  output_tokens_details: { thinking_tokens: 0 },
+  fallback_credit: null,
+};
+
+export function completeUsage(usage: Usage): Frame & typeof UNREPORTED_USAGE {
+  const reported = Object.entries(usage).filter(([, value]) => value !== null && value !== undefined);
+  return { ...UNREPORTED_USAGE, ...Object.fromEntries(reported) };
 }

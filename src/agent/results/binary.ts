@@ -1,5 +1,5 @@
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { checkImage, isImageType } from './images.ts';
+import { checkImage, isImageType } from './image-format.ts';
 import type { Piece, SavedFile, TextPiece } from './pieces.ts';
 import type { ResultSource } from './result-files.ts';
 

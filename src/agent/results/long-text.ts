@@ -1,7 +1,7 @@
 import { saveBytes } from './binary.ts';
-import { headOf, previewSize, type ResultLimit, sizeOf, tailOf } from './limit.ts';
 import { type TextPiece, textOf } from './pieces.ts';
 import type { ResultSource } from './result-files.ts';
+import { headOf, previewSize, type ResultLimit, sizeOf, tailOf } from './result-limit.ts';
 
 /** `Read` truncates longer lines, so that JSON with longer lines is indented. */
 const LONG_LINE = 2_000;
@@ -24,7 +24,7 @@ export async function spill(
     ? 'The result'
     : texts.length === 1
       ? 'A part of the result'
-      : 'A part of the result, in several texts,';
+      : 'A part of the result (several texts)';
   if (!source.hasFiles || !source.canUse('Read') || !source.mayRead()) {
     return label + truncateMiddle(joined(texts, { indented: false }), room, limit, { what, ending: '' });
   }
@@ -121,7 +121,10 @@ function shown(count: number): string {
   return Math.floor(count).toLocaleString('en-US');
 }
 
-/** Longer texts are not indented, because that would block other work; `Read` takes long lines by column. */
+/**
+ * Maximum length of a text that is indented: indenting a longer one would block other work, and `Read` takes long lines
+ * by column.
+ */
 const MAX_INDENTED_LENGTH = 1_000_000;
 const MAX_ADDED_SPACE = 4_000_000;
 const MAX_INDENT = 24;
@@ -160,7 +163,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** In characters of up to three bytes each: `Read` accepts files up to 32 MB. */
+/** Maximum length of a file in characters of up to three bytes each: `Read` accepts files up to 32 MB. */
 const MAX_PART_LENGTH = 10_000_000;
 
 /** Splits a text into parts of at most `maxLength`, at line ends if possible. */

@@ -1,4 +1,4 @@
-import type { ImageType } from './images.ts';
+import type { ImageType } from './image-format.ts';
 
 /** A part of a result before the limit is applied. */
 export type Piece = TextPiece | ImagePiece;

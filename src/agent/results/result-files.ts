@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { DEFAULT_MAX_TOKENS, type ResultLimit, resultLimit } from './limit.ts';
+import { DEFAULT_MAX_TOKENS, type ResultLimit, resultLimit } from './result-limit.ts';
 
 /** How a session treats large results: how much a model receives, and where the rest is stored. */
 export type ResultKeeping = {
@@ -62,6 +62,11 @@ export type ResultStore = AsyncDisposable & {
   /** Saves bytes in a file readable by its owner only and returns its path; equal bytes are saved once. Rejects with the file system error. */
   save(bytes: Uint8Array, extension: string): Promise<string>;
 };
+
+/** The file for the output of a background task. */
+export function taskOutputPath({ store }: Pick<ResultKeeping, 'store'>, taskId: string): string {
+  return join(store.directory, `${taskId}.output`);
+}
 
 /** A store that outlives the session: beside the transcript, or in a configured directory. */
 export function lastingStore(directory: string): ResultStore {

@@ -2,7 +2,7 @@ import { isRecord } from '../../base/json-value.ts';
 import { truncate } from '../../base/text/display-text.ts';
 import type { ReadMcpResourceOutput } from '../../protocol/tools/remote-tools.ts';
 import { saveBinary } from './binary.ts';
-import { fitPieces } from './fit-pieces.ts';
+import { fitToLimit } from './fit-to-limit.ts';
 import { besideImage, insteadOfImage, isBlank, type ModelContent, type Piece, textOf } from './pieces.ts';
 import type { ResultSource } from './result-files.ts';
 import { jsonText, parseResult } from './tool-result.ts';
@@ -75,9 +75,9 @@ export async function contentOf(
   if (content.length === 0) {
     return { content: isError ? 'Unknown error' : `(${source.name} completed with no output)`, isError };
   }
-  if (!isError) return { content: await fitPieces(content, source), isError };
+  if (!isError) return { content: await fitToLimit(content, source), isError };
   const texts = content.map((it) => (it.kind === 'image' ? insteadOfImage(it, 'the call failed') : it));
-  const blocks = await fitPieces(texts, source);
+  const blocks = await fitToLimit(texts, source);
   return { content: blocks.map((it) => (it.type === 'text' ? it.text : '')).join('\n'), isError };
 }
 
@@ -101,7 +101,7 @@ async function piecesOf(
   return pieces;
 }
 
-/** Beyond this length, structured content is compared by its strings only. */
+/** Maximum length of structured content that is compared as a whole; beyond it, only its strings are compared. */
 const MAX_COMPARED_LENGTH = 5_000_000;
 
 /**

@@ -1,44 +1,60 @@
 import { randomUUID } from 'node:crypto';
 import { Coalescer } from '../../base/async/coalescer.ts';
-import { isRecord } from '../../base/json-value.ts';
+import { startTimer } from '../../base/async/timers.ts';
+import type { Channels } from '../../channels/channels.ts';
 import { ControlChannel } from '../../control/channel.ts';
 import type { AgentLink } from '../../control/link.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';
 import type { SessionHooks } from '../../hooks/session-hooks.ts';
 import type { ConnectContext } from '../../mcp/connection/connect-context.ts';
 import { Servers } from '../../mcp/servers/servers.ts';
-import { unmatchedDenyRules } from '../../permissions/match.ts';
 import type { Pool } from '../../pool/pool.ts';
 import { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Usage } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
-import { isMcpToolName } from '../../protocol/tool-name.ts';
+import type { SubAgents } from '../agents/sub-agents.ts';
+import { type AgentDefinition, BUILT_IN_AGENTS } from '../builtins/agents/agent-definition.ts';
+import type { PlanMode } from '../builtins/session/plan-mode.ts';
 import type { StructuredOutput } from '../builtins/structured-output.ts';
-import type { SessionContext } from '../calls/call-context.ts';
+import type { Denial, SessionContext } from '../calls/call-context.ts';
 import { calledTools, ToolDisclosure } from '../calls/tool-disclosure.ts';
+import type { Memory } from '../memory/memory.ts';
 import { UsageTotals } from '../models/usage-totals.ts';
+import type { Skills } from '../skills/skills.ts';
+import { BackgroundTasks } from '../tasks/background-tasks.ts';
+import { NoticeQueue, type TakenNotices } from '../tasks/notices.ts';
 import type { Transcript } from '../transcript/transcript.ts';
 import { poolSource } from '../turn/agent-tools.ts';
+import type { Environment } from '../turn/environment.ts';
 import { announceCommands, failedTurnMessage, takeNote, takeTurn } from '../turn/take-turn.ts';
-import { replayMessage } from '../turn/turn-report.ts';
-import { type AgentDefinition, GENERAL_PURPOSE } from './agent-definition.ts';
-import { serveRequest } from './control-requests.ts';
+import { answersPrompt, replayMessage } from '../turn/turn-report.ts';
+import { openSessionChannels, unknownChannels } from './channel-notices.ts';
+import { createConnectDeps, ProgramPorts } from './connect-deps.ts';
 import { Conversation } from './conversation.ts';
+import { Reminders } from './reminders.ts';
+import { serveRequest } from './requests/control-requests.ts';
+import { ResourceWatch } from './resource-watch.ts';
+import { unmatchedRules } from './server-status.ts';
 import type { Session, SessionOptions } from './session.ts';
+import { checkpointFolder, createHooks, createRuleStore, createSessionContext } from './session-context.ts';
+import { SessionServices } from './session-services.ts';
 import {
-  checkpointFolder,
-  createConnectDeps,
-  createHooks,
-  createRuleStore,
-  createSessionContext,
-  ProgramPorts,
-} from './session-context.ts';
-import { parseUserMessage, SessionStateTracker, TurnQueue, type UserMessage } from './turn-queue.ts';
+  parseUserMessage,
+  ReceivedIds,
+  reportedState,
+  type SessionStateTracker,
+  TurnQueue,
+  type UserMessage,
+} from './turn-queue.ts';
 
 export type { SessionOptions } from './session.ts';
 
 /** Time limit of SessionEnd hooks. */
 const SESSION_END_TIMEOUT_MS = 1_500;
+/** How long a program may take to send its first prompt before notices start a turn. */
+const FIRST_PROMPT_MS = 300;
+/** How long notices wait after a result before they start a turn: a program with one prompt closes its input then. */
+const CLOSE_WAIT_MS = 100;
 /** How often a message is written to a program that has closed its input, to detect that the program has exited. */
 const KEEP_ALIVE_MS = 1_000;
 
@@ -55,6 +71,16 @@ export class AgentSession implements Session {
   readonly pool: () => Pool;
   readonly disclosure: ToolDisclosure;
   readonly index = new ToolIndex();
+  readonly notices = new NoticeQueue();
+  readonly reminders: Reminders;
+  readonly #channels: Channels | undefined;
+  readonly tasks: BackgroundTasks;
+  readonly #services: SessionServices;
+  forwardsSubAgentText = false;
+  #denials: Denial[] = [];
+  readonly #watch = new ResourceWatch(() =>
+    this.#wake('a server', 'a resource has changed; a notice follows'),
+  );
   readonly state: SessionStateTracker;
   readonly usageTotals = new UsageTotals();
   /** The usage since the session was opened or cleared, which the budget limits. */
@@ -64,6 +90,7 @@ export class AgentSession implements Session {
   announcedCommands = 'clear,compact';
   isInitialized = false;
   modelName: string;
+  planModelName: string | undefined;
   systemPrompt: string;
   appendSystemPrompt: string;
   readonly #link: AgentLink;
@@ -78,13 +105,18 @@ export class AgentSession implements Session {
   #transcript: Transcript | undefined;
   readonly #onAbort = () => this.end();
   readonly #ended = Promise.withResolvers<void>();
+  readonly #closing = new AbortController();
   /** Why the session starts; undefined once its SessionStart hooks have run. */
   #startSource: 'startup' | 'resume' | 'clear' | undefined;
-  /** The ids of the messages that the program has sent. */
-  readonly #received = new Set<string>();
+  readonly #received = new ReceivedIds();
+  #hasPrompt = false;
+  #initializedAt: number | undefined;
+  /** When the last message of the program was answered. */
+  #answeredAt = Number.NEGATIVE_INFINITY;
+  #isInputClosed = false;
   #hasFailed = false;
   /** Identifies the user message of the current turn in its messages, if the program gave that message an id. */
-  #answered: Frame = {};
+  #promptReference: Frame = {};
   /** The id of the current user message, for hook inputs. */
   #promptId: string = randomUUID();
   /** Settles when the link has ended and everything is closed; rejects with the error of the link. */
@@ -97,20 +129,26 @@ export class AgentSession implements Session {
     this.#transcript = options.transcript;
     this.#startSource = options.messages?.length ? 'resume' : 'startup';
     this.modelName = options.modelName;
+    this.planModelName = options.planModelName;
     this.output = options.output;
-    for (const { model, usage } of options.earlierReplies ?? []) this.usageTotals.add(model, usage);
+    for (const { model, usage, costUsd } of options.earlierReplies ?? [])
+      this.usageTotals.add(model, usage, costUsd);
     this.systemPrompt = options.systemPrompt ?? '';
     this.appendSystemPrompt = options.appendSystemPrompt ?? '';
-    this.agents = { ...GENERAL_PURPOSE, ...options.agents };
-    const rules = createRuleStore(options);
+    this.agents = { ...BUILT_IN_AGENTS, ...options.agents };
+    const rules = createRuleStore(
+      options,
+      () => this.#announceRoots(),
+      (before, after) => this.#services.modeChanged(before, after),
+    );
     const channel = () => this.channel;
     const emit = (message: Frame) => this.emit(message);
-    this.state = new SessionStateTracker((state) => {
-      if (!options.reportsState) return;
-      const hidden = options.reportsState === 'to-sdk' ? { sdk_host_only: true } : {};
-      emit({ type: 'system', subtype: 'session_state_changed', state, ...hidden });
-    });
-    this.#turns = new TurnQueue((message, turn) => this.#handle(message, turn), this.state);
+    this.state = reportedState(options.reportsState, emit);
+    this.#turns = new TurnQueue(
+      (message, turn) => this.#handle(message, turn),
+      this.state,
+      () => this.#takeNotices(),
+    );
     this.ports = new ProgramPorts((body, signal) => this.channel.request(body, { signal }));
     this.hooks = createHooks(options, {
       rules,
@@ -118,8 +156,19 @@ export class AgentSession implements Session {
       transcript: () => this.#transcript,
       promptId: () => this.#promptId,
       channel,
+      directory: () => this.context?.directory.base ?? options.workspace.cwd,
     });
-    this.connectDeps = createConnectDeps(options, this);
+    this.tasks = new BackgroundTasks({ emit, onNotice: () => this.#noticesWait() });
+    this.reminders = new Reminders((text) => options.note?.(text));
+    this.#services = new SessionServices(this, {
+      denied: (denials) => void this.#denials.push(...denials),
+      onNotice: () => this.#noticesWait(),
+    });
+    // After the messages of agents: an agent sends them before it ends.
+    this.notices.add(this.tasks);
+    this.notices.add(this.#watch);
+    this.#channels = openSessionChannels(this, () => this.#noticesWait());
+    this.connectDeps = createConnectDeps(options, this, this.#channels);
     this.servers = new Servers(this.connectDeps, {
       onTools: (server) => {
         this.#checkPins(server);
@@ -129,6 +178,7 @@ export class AgentSession implements Session {
       onState: (server, { kind, attempt }) => {
         this.#checkPins(server);
         this.#announceWhileIdle();
+        if (kind === 'connected') this.#channels?.connected(server);
         // Only the first failure wakes the agent, not every failed retry.
         if (kind === 'connected' || (kind === 'failed' && attempt < 2)) this.#wake(`server ${server}`, kind);
       },
@@ -141,6 +191,8 @@ export class AgentSession implements Session {
       transcript: options.transcript,
       title: options.title,
       messages: options.messages ?? [],
+      earlierReplies: options.earlierReplies,
+      channelMessages: options.channelMessages,
       emit,
       onUsage: (model, usage) => this.addUsage(model, usage),
     });
@@ -156,6 +208,12 @@ export class AgentSession implements Session {
       emit,
       readerReady: () => link.room?.(),
       whileWaiting: (work) => this.state.whileWaiting(work),
+      isWaiting: () => this.state.isWaiting,
+      watch: this.#watch,
+      tasks: this.tasks,
+      relay: () => this.#channels?.relay,
+      services: this.#services.forLead(),
+      skillTurn: this.skills.turn,
     });
     this.pool = poolSource(this.context, { lead: () => this.lead });
     this.applyLeadModel();
@@ -164,6 +222,7 @@ export class AgentSession implements Session {
     this.channel = new ControlChannel(link, {
       request: (subtype, body, served) => serveRequest(this, subtype, body, served),
       message: (message) => this.#receive(message),
+      answersAfterEnd: true,
     });
     this.done = this.#serve(link);
     // Callers that need the error await `done`.
@@ -175,6 +234,30 @@ export class AgentSession implements Session {
   /** The id of the session, which `/clear` changes. */
   get id(): string {
     return this.#id;
+  }
+
+  get planMode(): PlanMode {
+    return this.#services.planMode;
+  }
+
+  get scheduleFile(): string | undefined {
+    return this.#transcript && `${this.#transcript.path.replace(/\.jsonl$/, '')}/scheduled-tasks.json`;
+  }
+
+  get subAgents(): SubAgents {
+    return this.#services.subAgents;
+  }
+
+  get skills(): Skills {
+    return this.#services.skills;
+  }
+
+  get memory(): Memory | undefined {
+    return this.#services.memory;
+  }
+
+  get environment(): Environment | undefined {
+    return this.#services.environment;
   }
 
   /** Whether the last turn failed; the exit code of an agent process depends on it. */
@@ -193,8 +276,8 @@ export class AgentSession implements Session {
   }
 
   #send(message: Frame): void {
-    const answered = answersPrompt(message) ? this.#answered : {};
-    const sent = { ...message, ...answered, session_id: this.#id, uuid: message.uuid ?? randomUUID() };
+    const reference = answersPrompt(message) ? this.#promptReference : {};
+    const sent = { ...message, ...reference, session_id: this.#id, uuid: message.uuid ?? randomUUID() };
     // Written to the link, because the channel closes with the program's input while answers are still due.
     this.#link.send(sent).catch(() => this.end());
   }
@@ -220,7 +303,11 @@ export class AgentSession implements Session {
     const source = this.#startSource;
     if (source === undefined || signal.aborted) return {};
     this.#startSource = undefined;
-    if (source !== 'clear') for (const text of unmatchedRules(this)) this.options.note?.(text);
+    if (source !== 'clear') {
+      const { servers, context, options } = this;
+      const rules = unmatchedRules({ servers, rules: context.rules.current().rules });
+      for (const text of [...rules, ...unknownChannels(options, servers)]) options.note?.(text);
+    }
     return this.hooks.run('SessionStart', { source }, signal);
   }
 
@@ -235,23 +322,31 @@ export class AgentSession implements Session {
       user_message_uuid: promptUuid,
       timestamp: new Date().toISOString(),
     });
+    this.notices.giveBack();
+    this.#services.clear();
+    await this.#watch.clear();
     const ended = this.#transcript;
     this.#id = randomUUID();
     this.#transcript = ended?.successor(this.#id);
     this.conversation.clear(this.#transcript);
     this.context.files.clear();
     this.context.checkpoints?.restart(checkpointFolder(this.#transcript));
+    this.#channels?.moveTo(this.#id);
     this.#startSource = 'clear';
     this.usageTotals.clear();
     this.#ownUsage.clear();
     await ended?.[Symbol.asyncDispose]();
   }
 
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
   get lead(): AgentDefinition | undefined {
     const { agent } = this.options;
     const found = agent !== undefined && Object.hasOwn(this.agents, agent) ? this.agents[agent] : undefined;
-    // The built-in kind has a prompt for sub-agents only.
-    return found === GENERAL_PURPOSE['general-purpose'] ? undefined : found;
+    // The built-in kinds have prompts for sub-agents only.
+    return found && Object.values(BUILT_IN_AGENTS).includes(found) ? undefined : found;
   }
 
   applyLeadModel(): void {
@@ -259,9 +354,15 @@ export class AgentSession implements Session {
     const { model } = this.lead ?? {};
     if (model === undefined || isModelRequested || this.modelName !== modelName) return;
     this.modelName = resolveModelName(model);
+    this.planModelName = this.options.planNameOf?.(model);
   }
 
   addUsage(model: string, usage: Usage): void {
+    this.countReply(model, usage);
+    this.conversation.recordUsage({ model, usage });
+  }
+
+  countReply(model: string, usage: Usage): void {
     this.usageTotals.add(model, usage);
     this.#ownUsage.add(model, usage);
   }
@@ -269,15 +370,74 @@ export class AgentSession implements Session {
   #receive(message: Frame): void {
     const userMessage = parseUserMessage(message);
     if (!userMessage) return;
-    const { uuid } = userMessage;
     // A program may send a message again; each is answered once.
-    if (uuid !== undefined && this.#received.has(uuid)) {
+    if (!this.#received.isNew(userMessage.uuid)) {
       if (this.options.replayUserMessages) this.emit(replayMessage(userMessage));
       return;
     }
-    if (uuid !== undefined) this.#received.add(uuid);
+    this.#hasPrompt = true;
     this.#turns.push(userMessage);
     this.#wake('the user', 'a message is waiting');
+  }
+
+  /** Lets servers know that the directories have changed. The stateless protocol has no such notification. */
+  #announceRoots(): void {
+    for (const name of this.servers.all.keys()) {
+      const connection = this.servers.connection(name);
+      if (connection?.era === 'legacy') connection.notify('notifications/roots/list_changed', {});
+    }
+  }
+
+  /** Waits for the queued turns, for background work, and for the turns that its notifications start. */
+  async #finishBackground(): Promise<void> {
+    await this.#turns.done();
+    const hasNotices = () => this.tasks.hasNotices || this.subAgents.hasNotices;
+    while (!this.#turns.isEnded && (this.tasks.running.length > 0 || hasNotices())) {
+      const changed = this.tasks.changed();
+      const hasStarted = this.#turns.notify();
+      await this.#turns.done();
+      if (hasStarted) continue;
+      // Notices that start no turn, such as after the budget is spent, do not keep the session open.
+      if (this.tasks.running.length === 0) return;
+      await Promise.race([changed, this.#turns.ended]);
+    }
+  }
+
+  takeDenials(): readonly Denial[] {
+    return this.#denials.splice(0);
+  }
+
+  /** Wakes the agent: ends its `Sleep` call, or starts a turn. */
+  #noticesWait(): void {
+    if (this.tasks.hasNotices) this.#wake('background work', 'a notification has arrived; it follows');
+    else if (this.subAgents.hasNotices) this.#wake('an agent', 'a message has arrived; it follows');
+    else if (this.#channels?.hasPending('round'))
+      this.#wake('a channel', 'a message has arrived; it follows');
+    if (this.#acceptsNotices) this.#turns.notify();
+  }
+
+  /**
+   * Notices start no turn before the program is initialized, in the moment in which it sends its first prompt, and after
+   * it has closed its input.
+   */
+  get #acceptsNotices(): boolean {
+    if (this.#isInputClosed || !this.isInitialized) return false;
+    this.#initializedAt ??= performance.now();
+    return this.#hasPrompt || performance.now() - this.#initializedAt > FIRST_PROMPT_MS;
+  }
+
+  /**
+   * After the program has closed its input, only background work that it has started is reported. A program may close
+   * its input after a result: notices wait for that, and they start no turn that the budget would end.
+   */
+  #takeNotices(): TakenNotices | undefined {
+    if (this.context.budgetError?.() !== undefined) return undefined;
+    if (this.#isInputClosed) return this.notices.take('finishing');
+    if (!this.#acceptsNotices) return undefined;
+    const waitMs = this.#answeredAt + CLOSE_WAIT_MS - performance.now();
+    if (waitMs <= 0) return this.notices.take('idle');
+    startTimer(waitMs, () => this.#turns.notify());
+    return undefined;
   }
 
   /** Compares the tools that a server lists with the accepted definitions. */
@@ -300,27 +460,35 @@ export class AgentSession implements Session {
     const { uuid } = given;
     const message = { ...given, uuid: uuid ?? randomUUID() };
     this.#promptId = message.uuid;
-    this.#answered = uuid === undefined ? {} : { user_message_uuid: uuid, user_message_uuids: [uuid] };
+    this.#promptReference = uuid === undefined ? {} : { user_message_uuid: uuid, user_message_uuids: [uuid] };
     const handled = message.wantsTurn ? takeTurn(this, message, turn) : takeNote(this, message);
     await handled.catch((error) => this.emit(failedTurnMessage(error, this)));
+    if (!given.notices) this.#answeredAt = performance.now();
   }
 
   /** Once the program has closed its input, the queued turns still run; if the link fails, they are interrupted. */
   async #serve(link: AgentLink): Promise<void> {
     try {
       await Promise.race([this.channel.done, this.#ended.promise]);
+      this.#isInputClosed = true;
       // A program that closed its input may still read or may have exited; only a write can tell.
       const probe = setInterval(
         () => void link.send({ type: 'keep_alive' }).catch(() => this.end()),
         KEEP_ALIVE_MS,
       );
-      await this.#turns.done().finally(() => clearInterval(probe));
+      await this.#finishBackground().finally(() => clearInterval(probe));
     } finally {
       this.#turns.end();
       this.options.signal?.removeEventListener('abort', this.#onAbort);
       await this.#turns.done();
+      await this.tasks[Symbol.asyncDispose]();
+      await this.#services[Symbol.asyncDispose]();
       await Promise.all(this.#background);
+      this.notices.giveBack();
       await this.hooks.run('SessionEnd', { reason: 'other' }, AbortSignal.timeout(SESSION_END_TIMEOUT_MS));
+      this.#closing.abort();
+      await this.#watch[Symbol.asyncDispose]();
+      await this.#channels?.[Symbol.asyncDispose]();
       await Promise.all([this.servers, this.context.background].map((it) => it[Symbol.asyncDispose]()));
       await this.connectDeps.eraCache?.flush?.();
       await this.#transcript?.[Symbol.asyncDispose]();
@@ -330,21 +498,3 @@ export class AgentSession implements Session {
 }
 
 function noop(): void {}
-
-/** Whether a message names the user message that it answers: replies of the main agent and the result. */
-function answersPrompt({ type, parent_tool_use_id: parent, event }: Frame): boolean {
-  if (type === 'result') return true;
-  const isStart = type === 'stream_event' && isRecord(event) && event.type === 'message_start';
-  return (type === 'assistant' || isStart) && parent === null;
-}
-
-/** Warnings about deny rules that match no tool of a server. There are none until all servers are connected. */
-function unmatchedRules({ servers, context }: Session): string[] {
-  const all = [...servers.all];
-  if (all.some(([, { state }]) => state.kind !== 'connected')) return [];
-  const known = all.flatMap(([server, { state }]) =>
-    state.kind === 'connected' ? state.tools.map(({ name: tool }) => ({ name: '', server, tool })) : [],
-  );
-  const rules = context.rules.current().rules.filter(({ tool }) => isMcpToolName(tool));
-  return unmatchedDenyRules(rules, known).map(({ message }) => message);
-}

@@ -1,6 +1,10 @@
 import { redactedJson, redactText } from '../../base/text/redact.ts';
 import type { Server, ServerView } from '../../mcp/servers/server-status.ts';
+import type { Servers } from '../../mcp/servers/servers.ts';
+import { unmatchedDenyRules } from '../../permissions/match.ts';
+import type { Rule } from '../../permissions/rule.ts';
 import type { ToolAnnotations } from '../../protocol/mcp.ts';
+import { isMcpToolName } from '../../protocol/tool-name.ts';
 import type { ServerScopes } from '../calls/call-context.ts';
 import { scopeOf, sourceOf } from '../calls/resolve-call.ts';
 
@@ -94,4 +98,21 @@ function annotationsOf({ readOnlyHint, destructiveHint, openWorldHint }: ToolAnn
 function withoutSecrets(entry: object): object {
   const { headers: _, env: __, ...rest } = entry as { headers?: unknown; env?: unknown };
   return JSON.parse(redactedJson(rest)) as object;
+}
+
+/** Warnings about deny rules that match no tool of a server. There are none until all servers are connected. */
+export function unmatchedRules({
+  servers,
+  rules,
+}: {
+  readonly servers: Servers;
+  readonly rules: readonly Rule[];
+}): string[] {
+  const all = [...servers.all];
+  if (all.some(([, { state }]) => state.kind !== 'connected')) return [];
+  const known = all.flatMap(([server, { state }]) =>
+    state.kind === 'connected' ? state.tools.map(({ name: tool }) => ({ name: '', server, tool })) : [],
+  );
+  const ofServers = rules.filter(({ tool }) => isMcpToolName(tool));
+  return unmatchedDenyRules(ofServers, known).map(({ message }) => message);
 }

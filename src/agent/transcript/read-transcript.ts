@@ -1,8 +1,9 @@
 import type { ModelBlock, UserBlock } from '../../protocol/agent-message.ts';
-import { joinTurns } from '../loop/cut-conversation.ts';
 import { failedOutcome, INTERRUPTED, resultBlock } from '../loop/run-calls.ts';
 import type { ModelMessage } from '../models/model.ts';
+import { joinTurns, withoutImages } from '../models/sanitize-request.ts';
 import { type Entry, type Header, parseEntry, parseHeader, VERSION } from './transcript-entry.ts';
+import { branchOf, isText, lastText, parseRecords, titleOf, toEntries } from './transcript-records.ts';
 
 /** A defect of a file, and how it was handled. */
 type TranscriptDiagnostic = {
@@ -21,6 +22,7 @@ type TranscriptDiagnostic = {
 export type SessionContents = {
   readonly header: Header | undefined;
   readonly title: string | undefined;
+  readonly tag: string | undefined;
   /** All entries of the conversation, oldest first, including those before a compaction; without metadata. */
   readonly entries: readonly Entry[];
   /** The conversation, repaired so that a model accepts it. */
@@ -44,10 +46,57 @@ export function readTranscriptTo(text: string, uuid: string): SessionContents | 
   return chain && contentsOf(lines, chain);
 }
 
-type Lines = Pick<SessionContents, 'header' | 'title' | 'diagnostics' | 'entries'>;
+/**
+ * Reads a transcript of the `claude` CLI, up to one message if it is named. Undefined if the conversation is empty or has no
+ * such message.
+ */
+export function readClaudeTranscript(
+  text: string,
+  {
+    sessionId,
+    cwd,
+    upTo,
+  }: { readonly sessionId: string; readonly cwd: string; readonly upTo?: string | undefined },
+): SessionContents | undefined {
+  const { writer, records } = parseRecords(text);
+  const entries = writer === 'claude' ? toEntries(branchOf(records, { upTo })) : [];
+  if (entries.length === 0) return undefined;
+  const entrypoint = records.find((record) => isText(record.entrypoint))?.entrypoint;
+  const header: Header = {
+    type: 'header',
+    version: VERSION,
+    sessionId,
+    cwd,
+    createdAt: entries[0]?.timestamp ?? '',
+    ...(isText(entrypoint) && { entrypoint }),
+  };
+  const title = titleOf(records) || undefined;
+  const tag = lastText(records, 'tag', 'tag') || undefined;
+  return contentsOf({ header, title, tag, entries, diagnostics: [] }, { entries, orphans: [] });
+}
+
+/**
+ * Reads the lines from the last compaction on, which stands for all entries before it. Undefined if the whole file is
+ * needed: the lines have defects, or the latest branch does not begin with the compaction.
+ */
+export function readFromCompaction(
+  text: string,
+  start: Pick<SessionContents, 'header' | 'title' | 'tag'>,
+): SessionContents | undefined {
+  const lines = readLines(text, start.header);
+  const [first] = lines.entries;
+  const last = lines.entries.findLast(({ type }) => type !== 'other');
+  if (first?.type !== 'compaction' || !first.earlier || !last || lines.diagnostics.length > 0)
+    return undefined;
+  const chain = chainTo(lines.entries, last.uuid);
+  const isWhole = chain?.entries[0] === first && chain.orphans.every((entry) => entry === first);
+  return isWhole ? contentsOf({ ...lines, ...start }, { entries: chain.entries, orphans: [] }) : undefined;
+}
+
+type Lines = Pick<SessionContents, 'header' | 'title' | 'tag' | 'diagnostics' | 'entries'>;
 
 function contentsOf(
-  { header, title, entries: all, diagnostics: found }: Lines,
+  { header, title, tag, entries: all, diagnostics: found }: Lines,
   chain?: Chain,
 ): SessionContents {
   const entries = chain?.entries ?? [];
@@ -64,13 +113,15 @@ function contentsOf(
   if (otherBranches > 0) {
     diagnostics.push({ fault: 'other-branch', message: `${otherBranches} entries belong to another branch` });
   }
-  return { header, title, entries, messages, lastUuid: entries.at(-1)?.uuid ?? null, diagnostics };
+  return { header, title, tag, entries, messages, lastUuid: entries.at(-1)?.uuid ?? null, diagnostics };
 }
 
-function readLines(text: string): Lines {
-  let header: Header | undefined;
+function readLines(text: string, before?: Header): Lines {
+  let header = before;
   let title: string | undefined;
+  let tag: string | undefined;
   const entries: Entry[] = [];
+  const seen = new Set<string>();
   const diagnostics: TranscriptDiagnostic[] = [];
   const lines = text.split('\n');
   lines.forEach((line, at) => {
@@ -79,9 +130,15 @@ function readLines(text: string): Lines {
     const start = parseHeader(value);
     const entry = start ? undefined : parseEntry(value);
     if (start) header ??= start;
-    else if (entry?.type === 'meta') title = entry.title ?? title;
+    else if (entry?.type === 'meta') {
+      title = entry.title ?? title;
+      tag = entry.tag ?? tag;
+    }
+    // Two processes that continue a session of the `claude` CLI both copy its messages.
+    else if (entry && seen.has(`${entry.type} ${entry.uuid}`)) return;
     else if (entry) entries.push(entry);
     else diagnostics.push(skipped(at + 1, at === lines.length - 1 ? 'truncated-line' : 'invalid-line'));
+    if (entry) seen.add(`${entry.type} ${entry.uuid}`);
   });
   if (!header && text !== '') {
     diagnostics.push({
@@ -92,12 +149,37 @@ function readLines(text: string): Lines {
     const message = `The file has version ${header.version}, but only versions up to ${VERSION} are supported, so parts of the conversation may be missing; update Toolplane`;
     diagnostics.push({ fault: 'later-version', message });
   }
-  return { header, title, entries, diagnostics };
+  return { header, title, tag, entries, diagnostics };
 }
 
 function conversation(entries: readonly Entry[]): ModelMessage[] {
   const from = entries.findLastIndex(({ type }) => type === 'compaction');
-  return entries.slice(Math.max(0, from)).flatMap(messagesOf);
+  let messages: ModelMessage[] = [];
+  for (const entry of joinReplies(entries.slice(Math.max(0, from)))) {
+    const { removedImages: which } = entry;
+    if (which !== undefined) messages = [...(withoutImages(messages, which) ?? messages)];
+    messages.push(...messagesOf(entry));
+  }
+  return messages;
+}
+
+/** Joins the parts of a reply: the `claude` CLI stores each block of it on its own. */
+function joinReplies(entries: readonly Entry[]): Entry[] {
+  const joined: Entry[] = [];
+  let content: ModelBlock[] = [];
+  for (const entry of entries) {
+    const before = joined.at(-1);
+    if (entry.type !== 'assistant') {
+      joined.push(entry);
+      continue;
+    }
+    const isPart = before?.type === 'assistant' && entry.id !== undefined && before.id === entry.id;
+    if (isPart) joined.pop();
+    else content = [];
+    for (const block of entry.content) content.push(block);
+    joined.push({ ...entry, content });
+  }
+  return joined;
 }
 
 function messagesOf(entry: Entry): readonly ModelMessage[] {
@@ -187,7 +269,8 @@ export function repairConversation(messages: readonly ModelMessage[]): RepairedC
     const calls = open();
     const answers = calls.map((call) => {
       const found = results.find(({ tool_use_id }) => tool_use_id === call.id);
-      if (!found) faults.push(`the call ${call.id} of ${call.name} has no result`);
+      if (!found)
+        faults.push(`the call ${call.id} of ${call.name} has no result; it is treated as interrupted`);
       return found ?? resultBlock(call, failedOutcome(INTERRUPTED));
     });
     for (const result of results) {

@@ -1,6 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import type { ModelMessage } from '../models/model.ts';
+import type { RemovedImages } from '../models/sanitize-request.ts';
 
 /** The first line of a file. */
 export type Header = {
@@ -13,19 +14,37 @@ export type Header = {
   readonly forkedFrom?: string;
   /** The kind of program that started the session, as in `CLAUDE_CODE_ENTRYPOINT`. */
   readonly entrypoint?: string;
+  /** The sub-agent whose conversation the file holds. */
+  readonly agent?: SubAgentHeader;
+};
+
+/** A sub-agent, and the call that started it. */
+export type SubAgentHeader = {
+  readonly id: string;
+  readonly type: string;
+  readonly toolUseId: string;
+  readonly description: string;
 };
 
 /** The version of the file format. */
 export const VERSION = 1;
 
 export type EntryBody =
-  | { readonly type: 'user'; readonly content: readonly UserBlock[] }
+  | {
+      readonly type: 'user';
+      readonly content: readonly UserBlock[];
+      /** Sent to the model, but not a message of the user. */
+      readonly isMeta?: boolean;
+    }
   | {
       readonly type: 'assistant';
       readonly content: readonly ModelBlock[];
       /** The id that the model gave its reply. */
       readonly id?: string;
       readonly model: string;
+      readonly stop_reason?: string | null;
+      /** The name that the request was sent with, if the model reports another one. */
+      readonly requestedModel?: string;
       readonly usage: Usage;
     }
   | { readonly type: 'results'; readonly content: readonly UserBlock[] }
@@ -36,11 +55,39 @@ export type EntryBody =
       readonly summary: string;
       /** The whole conversation after the compaction, so that a resumed session sends what the model saw. */
       readonly messages: readonly ModelMessage[];
+      /** What a resumed session needs of the entries before this one, so that it does not read them. */
+      readonly earlier?: EarlierEntries;
     }
   /** Metadata of the session; the last entry with each member wins. An empty tag means no tag. */
   | { readonly type: 'meta'; readonly title?: string; readonly tag?: string }
   /** A kind written by a later version, kept unchanged. */
   | { readonly type: 'other'; readonly raw: Readonly<Record<string, unknown>> };
+
+/** What happened since the entry before and has no entry of its own. */
+export type EntryNotes = {
+  /** The usage of replies that have no entry: of sub-agents, compactions and servers. */
+  readonly otherReplies?: readonly ReplyUsage[];
+  /** Images that were removed from the messages before this entry, because the model rejected them. */
+  readonly removedImages?: RemovedImages;
+  /** The messages of channels that the entry contains. */
+  readonly channelMessages?: readonly string[];
+};
+
+/** The usage of a reply, or of several; `model` is the name that its request was sent with. */
+export type ReplyUsage = {
+  readonly model: string;
+  readonly usage: Usage;
+  /** The cost of several replies: the price of a long request differs, so it does not follow from the sum. */
+  readonly costUsd?: number;
+};
+
+/** What is kept of the entries before a compaction. */
+export type EarlierEntries = {
+  /** The usage of all replies, one item per model. */
+  readonly replies: readonly ReplyUsage[];
+  /** The latest messages of channels. */
+  readonly channelMessages: readonly string[];
+};
 
 /** The position of an entry: after its parent, which need not be the line before it. */
 export type Link = {
@@ -50,10 +97,10 @@ export type Link = {
   readonly sessionId: string;
 };
 
-export type Entry = EntryBody & Link;
+export type Entry = EntryBody & EntryNotes & Link;
 
 /** An entry to be written; an entry whose id the program already knows keeps that id. */
-export type NewEntry = EntryBody & { readonly uuid?: string; readonly timestamp?: string };
+export type NewEntry = EntryBody & EntryNotes & { readonly uuid?: string; readonly timestamp?: string };
 
 export function entryLine(entry: Entry): string {
   const { uuid, parentUuid, timestamp, sessionId, type, ...body } = entry;
@@ -68,12 +115,13 @@ export function parseEntry(value: unknown): Entry | undefined {
   const { uuid, parentUuid, timestamp, sessionId } = value;
   if (typeof uuid !== 'string' || (typeof parentUuid !== 'string' && parentUuid !== null)) return undefined;
   const body = parseBody(value, value.type);
-  return body && { ...body, uuid, parentUuid, timestamp: text(timestamp), sessionId: text(sessionId) };
+  const link = { uuid, parentUuid, timestamp: text(timestamp), sessionId: text(sessionId) };
+  return body && { ...body, ...parseNotes(value), ...link };
 }
 
 export function parseHeader(value: unknown): Header | undefined {
   if (!isRecord(value) || value.type !== 'header' || typeof value.version !== 'number') return undefined;
-  const { version, sessionId, cwd, createdAt, forkedFrom, entrypoint } = value;
+  const { version, sessionId, cwd, createdAt, forkedFrom, entrypoint, agent } = value;
   return {
     type: 'header',
     version,
@@ -82,13 +130,20 @@ export function parseHeader(value: unknown): Header | undefined {
     createdAt: text(createdAt),
     ...(typeof forkedFrom === 'string' && { forkedFrom }),
     ...(typeof entrypoint === 'string' && { entrypoint }),
+    ...(isRecord(agent) && { agent: parseSubAgent(agent) }),
   };
+}
+
+function parseSubAgent({ id, type, toolUseId, description }: Record<string, unknown>): SubAgentHeader {
+  return { id: text(id), type: text(type), toolUseId: text(toolUseId), description: text(description) };
 }
 
 function parseBody(value: Record<string, unknown>, type: string): EntryBody | undefined {
   const { content } = value;
   switch (type) {
     case 'user':
+      if (!isUserContent(content)) return undefined;
+      return { type, content, ...(value.isMeta === true && { isMeta: true }) };
     case 'results':
       return isUserContent(content) ? { type, content } : undefined;
     case 'assistant':
@@ -98,6 +153,8 @@ function parseBody(value: Record<string, unknown>, type: string): EntryBody | un
         content,
         ...(typeof value.id === 'string' && { id: value.id }),
         model: text(value.model),
+        ...(typeof value.stop_reason === 'string' && { stop_reason: value.stop_reason }),
+        ...(typeof value.requestedModel === 'string' && { requestedModel: value.requestedModel }),
         usage: parseUsage(value.usage),
       };
     case 'compaction': {
@@ -105,7 +162,9 @@ function parseBody(value: Record<string, unknown>, type: string): EntryBody | un
       if (!Array.isArray(messages) || !messages.every(isMessage)) return undefined;
       const trigger = value.trigger === 'manual' ? 'manual' : 'auto';
       const tokens = typeof preTokens === 'number' ? preTokens : 0;
-      return { type, trigger, preTokens: tokens, summary: text(value.summary), messages };
+      const earlier = parseEarlier(value.earlier);
+      const summary = text(value.summary);
+      return { type, trigger, preTokens: tokens, summary, messages, ...(earlier && { earlier }) };
     }
     case 'meta':
       if (typeof value.title !== 'string' && typeof value.tag !== 'string') return undefined;
@@ -119,6 +178,35 @@ function parseBody(value: Record<string, unknown>, type: string): EntryBody | un
       return { type: 'other', raw };
     }
   }
+}
+
+function parseNotes(value: Record<string, unknown>): EntryNotes {
+  const { type, otherReplies, removedImages, channelMessages } = value;
+  if (type === 'meta') return {};
+  const replies = parseReplies(otherReplies);
+  return {
+    ...(replies.length > 0 && { otherReplies: replies }),
+    ...((removedImages === 'latest' || removedImages === 'all') && { removedImages }),
+    ...(Array.isArray(channelMessages) && { channelMessages: channelMessages.map(String) }),
+  };
+}
+
+function parseEarlier(value: unknown): EarlierEntries | undefined {
+  if (!isRecord(value)) return undefined;
+  const { replies, channelMessages } = value;
+  return {
+    replies: parseReplies(replies),
+    channelMessages: Array.isArray(channelMessages) ? channelMessages.map(String) : [],
+  };
+}
+
+function parseReplies(value: unknown): ReplyUsage[] {
+  if (!Array.isArray(value)) return [];
+  return value.filter(isRecord).map(({ model, usage, costUsd }) => ({
+    model: text(model),
+    usage: parseUsage(usage),
+    ...(typeof costUsd === 'number' && { costUsd }),
+  }));
 }
 
 function parseUsage(value: unknown): Usage {

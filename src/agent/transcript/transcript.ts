@@ -1,16 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { type SessionLocation, sessionPath } from './session-files.ts';
-import { entryLine, type Header, type NewEntry, VERSION } from './transcript-entry.ts';
+import type { SessionContents } from './read-transcript.ts';
+import {
+  findClaudeSession,
+  isSessionId,
+  type ProjectLocation,
+  type SessionLocation,
+  sessionPath,
+} from './session-files.ts';
+import {
+  entryLine,
+  type Header,
+  type NewEntry,
+  parseHeader,
+  type SubAgentHeader,
+  VERSION,
+} from './transcript-entry.ts';
 
 export type TranscriptOptions = SessionLocation & {
   /** The entry that the next one follows, if the session is resumed. */
   readonly after?: string | null;
+  /** Entries of another transcript of the session, which are written before the first new one. */
+  readonly beginning?: readonly NewEntry[];
   readonly forkedFrom?: string;
   /** The kind of program that starts the session. */
   readonly entrypoint?: string;
+  /** The sub-agent whose conversation is stored; by default it is that of the session itself. */
+  readonly agent?: SubAgentHeader;
   now(): Date;
   /** Called once if the file cannot be written; the session continues without a transcript. */
   onUnwritable(message: string): void;
@@ -34,9 +52,12 @@ export class Transcript implements AsyncDisposable {
 
   /** Throws if the session id is not a UUID. Does not touch the file. */
   constructor(options: TranscriptOptions) {
-    this.path = sessionPath(options);
+    const path = sessionPath(options);
+    const { agent } = options;
+    this.path = agent ? join(path.replace(/\.jsonl$/, ''), 'subagents', `agent-${agent.id}.jsonl`) : path;
     this.#options = options;
     this.#lastUuid = options.after ?? null;
+    this.#pending = (options.beginning ?? []).map((entry) => this.#line(entry)).join('');
   }
 
   /** Settles once the entries are written or writing has failed; never rejects. Entries are written in call order. */
@@ -53,8 +74,20 @@ export class Transcript implements AsyncDisposable {
 
   /** The transcript of a new session in the same folder. Its header names this session, whose folder holds earlier results. */
   successor(sessionId: string): Transcript {
-    const { after: _, ...options } = this.#options;
+    const { after: _, beginning: __, ...options } = this.#options;
     return new Transcript({ ...options, sessionId, forkedFrom: options.sessionId });
+  }
+
+  /** The transcript of a sub-agent, beside that of the session. The caller owns it. */
+  forSubAgent(agent: SubAgentHeader): Transcript {
+    const { after: _, beginning: __, ...options } = this.#options;
+    return new Transcript({ ...options, agent });
+  }
+
+  /** Closes the file until the next entry is appended. */
+  async suspend(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#reopen());
+    await this.#writing;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -91,20 +124,23 @@ export class Transcript implements AsyncDisposable {
       // An empty session must not be offered for resuming.
       if (isNew) await rm(this.path, { force: true }).catch(() => {});
       const fault = messageOf(cause);
+      const lost = this.#options.agent
+        ? 'The conversation of a sub-agent is not saved'
+        : 'The session is not saved and cannot be resumed';
       this.#options.onUnwritable(
-        `The session is not saved and cannot be resumed: ${this.path} cannot be written (${fault}). Check the owner of the folder and the free disk space.`,
+        `${lost}: ${this.path} cannot be written (${fault}). Check the owner of the folder and the free disk space.`,
       );
     }
   }
 
-  /** A session that was deleted while it runs continues in a new file. */
+  /** The next write opens the file again. A session that was deleted while it runs continues in a new file. */
   async #reopen(): Promise<void> {
     await this.#file?.close();
     this.#file = undefined;
   }
 
   #header(): string {
-    const { sessionId, cwd, forkedFrom, entrypoint, now } = this.#options;
+    const { sessionId, cwd, forkedFrom, entrypoint, agent, now } = this.#options;
     const header: Header = {
       type: 'header',
       version: VERSION,
@@ -113,6 +149,7 @@ export class Transcript implements AsyncDisposable {
       createdAt: now().toISOString(),
       ...(forkedFrom !== undefined && { forkedFrom }),
       ...(entrypoint !== undefined && { entrypoint }),
+      ...(agent && { agent }),
     };
     return `${JSON.stringify(header)}\n`;
   }
@@ -121,4 +158,55 @@ export class Transcript implements AsyncDisposable {
 async function writeAll(file: FileHandle, text: string): Promise<void> {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
+}
+
+/**
+ * Creates a session that begins with the conversation of another one. Entries keep their ids, so that a message has the
+ * same id in both. The caller owns the transcript.
+ */
+export function forkSession(
+  from: SessionContents,
+  options: Omit<TranscriptOptions, 'after' | 'forkedFrom'>,
+): Transcript {
+  const source = from.header?.sessionId;
+  if (source === options.sessionId) throw new RangeError('Forking a session requires a new session id');
+  const transcript = new Transcript({ ...options, ...(source !== undefined && { forkedFrom: source }) });
+  const title = from.title === undefined ? [] : [{ type: 'meta' as const, title: from.title }];
+  void transcript.append([...from.entries, ...title]);
+  return transcript;
+}
+
+/** Maximum length of the header, which is the first line. */
+const MAX_HEADER_BYTES = 64 * 1024;
+/** Maximum number of forks that are followed back to the original session. */
+const MAX_FORKS = 20;
+
+/** The files of the session that this one was forked from, of its origin, and so on, including deleted ones. */
+export async function forkSources(
+  forkedFrom: string | undefined,
+  { claudeHome, ...place }: ProjectLocation,
+): Promise<string[]> {
+  const paths: string[] = [];
+  let next = forkedFrom;
+  while (next !== undefined && isSessionId(next) && paths.length < MAX_FORKS) {
+    const path = sessionPath({ ...place, sessionId: next });
+    if (paths.includes(path)) break;
+    paths.push(path);
+    const claude = await findClaudeSession(claudeHome, place.cwd, next);
+    if (claude) paths.push(claude.path);
+    next = await readForkedFrom(path);
+  }
+  return paths;
+}
+
+/** The session that a file was forked from; undefined if there is none or the file cannot be read. */
+async function readForkedFrom(path: string): Promise<string | undefined> {
+  try {
+    await using file = await open(path);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_HEADER_BYTES), 0, MAX_HEADER_BYTES, 0);
+    const [line = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1);
+    return parseHeader(JSON.parse(line))?.forkedFrom;
+  } catch {
+    return undefined;
+  }
 }

@@ -7,20 +7,56 @@ import { policyRules, type Rule } from '../../permissions/rule.ts';
 import { Assembler } from '../../pool/assemble.ts';
 import type { Origin, Pool, PoolDiagnostic, PoolInput } from '../../pool/pool.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
+import { currentToolName } from '../../protocol/tool-name.ts';
+import type { AgentDefinition } from '../builtins/agents/agent-definition.ts';
 import { STRUCTURED_OUTPUT } from '../builtins/structured-output.ts';
 import type { SessionContext } from '../calls/call-context.ts';
-import type { AgentDefinition } from '../session/agent-definition.ts';
 
 /** The agent that a pool is for: the lead, or a sub-agent with its definition and own servers. */
 export type PoolOwner = {
   readonly definition?: AgentDefinition;
   readonly ownServers?: Servers;
+  /** How many agents are above a sub-agent. */
+  readonly depth?: number;
+  /** A teammate works on the task list too. */
+  readonly isTeammate?: boolean;
   /** The definition that the lead works by, if the program selected one (`--agent`). */
   lead?(): AgentDefinition | undefined;
 };
 
-/** Sub-agents neither delegate nor connect servers, and only the lead gives the structured output. */
-const LEAD_ONLY: ReadonlySet<string> = new Set(['Task', 'connect_mcp', STRUCTURED_OUTPUT]);
+/** Sub-agents neither connect servers nor ask the user, and only the lead has lists and the structured output. */
+const LEAD_ONLY: ReadonlySet<string> = new Set([
+  'ClaimTask',
+  'CompleteTask',
+  'AskUserQuestion',
+  'EnterPlanMode',
+  'EnterWorktree',
+  'ExitPlanMode',
+  'ExitWorktree',
+  'ScheduleWakeup',
+  'SubmitPlan',
+  'TaskCreate',
+  'TaskGet',
+  'TaskList',
+  'TaskUpdate',
+  'TodoWrite',
+  'connect_mcp',
+  STRUCTURED_OUTPUT,
+]);
+/**
+ * The tools of `LEAD_ONLY` that teammates have too. Teammates complete tasks with `CompleteTask`, which merges their
+ * work.
+ */
+const TEAM_TOOLS: ReadonlySet<string> = new Set([
+  'ClaimTask',
+  'CompleteTask',
+  'SubmitPlan',
+  'TaskCreate',
+  'TaskGet',
+  'TaskList',
+]);
+/** An agent of this depth starts no others. */
+export const MAX_AGENT_DEPTH = 3;
 
 /** The pool of one agent. Only changed parts are assembled again; the same pool is returned while nothing changes. */
 export function poolSource(session: SessionContext, owner: PoolOwner): () => Pool {
@@ -119,7 +155,7 @@ function inputOf(
     rulesKey: active,
     isDenied: (name, origin) =>
       removingRule(active.rules, ref(name, origin)) !== undefined ||
-      !isOffered(ref(name, origin), owner.definition) ||
+      !isOffered(ref(name, origin), owner) ||
       (name !== STRUCTURED_OUTPUT && !isListed(ref(name, origin), owner.lead?.())),
     alwaysLoadServers: new Set(
       [...serversFor(session, owner)].flatMap(([key, { entry }]) =>
@@ -130,28 +166,46 @@ function inputOf(
 }
 
 function builtInsOf(session: SessionContext): ListedTool[] {
-  return session.builtIns.map(({ listed }) => (listed.name === 'Task' ? withKinds(listed, session) : listed));
+  return session.builtIns.map(({ listed }) =>
+    listed.name === 'Agent' ? withKinds(listed, session) : listed,
+  );
 }
 
 function withKinds(listed: ListedTool, session: SessionContext): ListedTool {
   return {
     ...listed,
-    description: [listed.description, 'Kinds of sub-agents:', ...kindsOf(session)].join('\n'),
+    description: [listed.description, 'Types of sub-agents:', ...kindsOf(session)].join('\n'),
   };
 }
 
+const BY_NAME = new Intl.Collator('en');
+
 function kindsOf({ agents }: SessionContext): string[] {
-  return Object.entries(agents).map(([name, { description }]) => `- ${name}: ${description}`);
+  const sorted = Object.entries(agents).toSorted(([a], [b]) => BY_NAME.compare(a, b));
+  return sorted.map(([name, agent]) => `- ${name}: ${agent.description} (Tools: ${toolsText(agent)})`);
 }
 
-function isOffered(tool: ToolRef, definition: AgentDefinition | undefined): boolean {
-  return !definition || (!LEAD_ONLY.has(tool.name) && isListed(tool, definition));
+function toolsText({ tools, disallowedTools = [] }: AgentDefinition): string {
+  if (tools) return tools.join(', ') || 'none';
+  return disallowedTools.length === 0 ? '*' : `all tools except ${disallowedTools.join(', ')}`;
+}
+
+function isOffered(tool: ToolRef, { definition, depth = 0, isTeammate = false }: PoolOwner): boolean {
+  if (!definition) return true;
+  if (tool.name === 'Agent' && depth >= MAX_AGENT_DEPTH) return false;
+  // Whatever tools its definition lists: a teammate without them could not take part.
+  if (isTeammate && TEAM_TOOLS.has(tool.name)) return isListed(tool, withoutTools(definition));
+  return !LEAD_ONLY.has(tool.name) && isListed(tool, definition);
+}
+
+function withoutTools({ disallowedTools = [] }: AgentDefinition): Partial<AgentDefinition> {
+  return { disallowedTools };
 }
 
 /** The tool lists of a definition match like deny rules: whole servers, patterns, aliases, the server's own names. */
 function isListed(tool: ToolRef, { tools, disallowedTools = [] }: Partial<AgentDefinition> = {}): boolean {
   const isMatched = (names: readonly string[]) =>
-    names.some((it) => matchesTool({ tool: it, effect: 'deny', source: 'session' }, tool));
+    names.some((it) => matchesTool({ tool: currentToolName(it), effect: 'deny', source: 'session' }, tool));
   return (tools === undefined || isMatched(tools)) && !isMatched(disallowedTools);
 }
 

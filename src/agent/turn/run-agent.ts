@@ -5,6 +5,7 @@ import { ofServers } from '../../pool/search/search-pool.ts';
 import type { Usage } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Agent, CallContext, Denial, SessionContext } from '../calls/call-context.ts';
+import { agentFields } from '../calls/pool-call.ts';
 import { prepareCall } from '../calls/prepare-call.ts';
 import {
   addUsage,
@@ -17,7 +18,7 @@ import {
   type Round,
 } from '../loop/loop.ts';
 import type { ToolOutcome, ToolUse } from '../loop/run-calls.ts';
-import { ModelError, type ModelTool } from '../models/model.ts';
+import { type Model, ModelError, type ModelTool } from '../models/model.ts';
 
 /** How an agent's turn ended. */
 export type TurnEnd = {
@@ -44,6 +45,8 @@ export async function runAgent(
   emit: (event: LoopEvent) => void,
   turn: { readonly signal: AbortSignal; interrupt(): void },
 ): Promise<TurnEnd> {
+  let turns = 0;
+  let usage = NO_USAGE;
   let notes: string[] = [];
   let pool = agent.pool();
   let stopReason: string | undefined;
@@ -65,8 +68,9 @@ export async function runAgent(
     interrupt: () => turn.interrupt(),
   };
   const config: LoopConfig = {
-    model: session.model,
+    model: followingModel(session.model, agent),
     modelName: agent.modelName(),
+    ...(agent.effort && { effort: agent.effort }),
     maxTokens: session.model.limits.outputTokens,
     readerReady: () => session.readerReady(),
     round: async () => {
@@ -85,23 +89,27 @@ export async function runAgent(
         tool_use_id: id,
         tool_response: outcomes[at]?.content,
       }));
-      const fields = { ...agent.identity, tool_calls };
+      const fields = { ...agentFields(context), tool_calls };
       const { additionalContext, stop } = await session.hooks.run('PostToolBatch', fields as never, signal);
       const all = additionalContext === undefined ? notes : [...notes, additionalContext];
       notes = [];
       const reason = stopReason ?? stop;
       // The tag tells the model that the text is not the user's.
-      const texts = all.map((text) => `<hook>\n${text}\n</hook>`);
+      const hookTexts = all.map((text) => `<hook>\n${text}\n</hook>`);
+      const texts = [...outcomes.flatMap(({ followUp = [] }) => followUp), ...hookTexts];
       const output = await endByOutput(agent, calls, outcomes, signal);
+      const isLast = turns === agent.maxTurns;
+      if (reason === undefined && !output && !isLast) {
+        texts.push(...((await agent.afterRound?.({ calls, outcomes }, signal)) ?? []));
+        texts.push(...(agent.takeNotices?.() ?? []));
+      }
       return { texts, ...(reason !== undefined && { stop: reason }), ...(output && { output }) };
     },
     ...(agent.beforeEnd && { beforeEnd: agent.beforeEnd }),
     ...(agent.compactIfNeeded && { compactIfNeeded: agent.compactIfNeeded }),
     ...(agent.maxTurns !== undefined && { maxTurns: agent.maxTurns }),
-    ...(session.budgetFault && { budgetFault: session.budgetFault }),
+    ...(session.budgetError && { budgetError: session.budgetError }),
   };
-  let turns = 0;
-  let usage = NO_USAGE;
   const count = (event: LoopEvent) => {
     if (event.kind === 'replied') {
       turns++;
@@ -117,6 +125,25 @@ export async function runAgent(
   }
 }
 
+/**
+ * Wraps a model: once a skill chooses a model name during the turn, the requests of the rest of the turn use that name.
+ */
+function followingModel(model: Model, { chosenModel }: Agent): Model {
+  if (!chosenModel) return model;
+  let last = chosenModel();
+  return {
+    name: model.name,
+    limits: model.limits,
+    stream(request) {
+      const chosen = chosenModel();
+      if (chosen === undefined || chosen === last) return model.stream(request);
+      last = chosen;
+      request.onAttempt?.({ given: chosen, name: chosen });
+      return model.stream({ ...request, model: chosen });
+    },
+  };
+}
+
 /** Whether the structured output ends the turn; stop hooks run, but cannot make the agent continue then. */
 async function endByOutput(
   { output, beforeEnd }: Agent,
@@ -125,14 +152,17 @@ async function endByOutput(
   signal: AbortSignal,
 ): Promise<BatchEnd['output']> {
   if (!output) return undefined;
-  const fault = output.attemptsFault(calls, outcomes);
+  const fault = output.attemptsError(calls, outcomes);
   if (!output.given) return fault === undefined ? undefined : { fault };
   await beforeEnd?.(signal);
   return 'given';
 }
 
-/** The background work in the input of stop hooks: this agent has none. */
-export const NO_BACKGROUND = { background_tasks: [], session_crons: [] };
+/** The background work and the schedule, in the input of stop hooks. */
+export function backgroundFields({ tasks, services }: Pick<SessionContext, 'tasks' | 'services'>) {
+  const session_crons = services.schedule?.summaries.slice() ?? [];
+  return { background_tasks: tasks.summaries as never[], session_crons };
+}
 
 /** Lets stop hooks make an agent continue with their reason, at most `max` times. */
 export function stopHook(

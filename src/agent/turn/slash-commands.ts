@@ -1,4 +1,4 @@
-import type { Prompt } from '../../mcp/discovery/prompt.ts';
+import type { Prompt } from '../../mcp/discovery/list-entries.ts';
 import type { PromptMessage } from '../../mcp/features/feature-results.ts';
 import type { Server } from '../../mcp/servers/server-status.ts';
 import { aliasOf, compareUnits } from '../../pool/unique-names.ts';
@@ -9,11 +9,12 @@ import type { SessionContext } from '../calls/call-context.ts';
 import { resultSource } from '../results/result-files.ts';
 import { toModel } from '../results/to-model.ts';
 import type { Session } from '../session/session.ts';
+import type { SlashCommand } from '../skills/skills.ts';
 
 /** A slash command for a prompt of a server. */
 type PromptCommand = {
   readonly name: string;
-  /** Its name without collisions. */
+  /** The name of the command if no other command has the same name. */
   readonly preferredName: string;
   readonly description: string;
   readonly argumentHint: string;
@@ -91,7 +92,9 @@ export async function expandCommand(
   const given = names.flatMap((it, at) => (values[at] ? [[it, values[at]] as const] : []));
   const missing = command.prompt.arguments.find(({ required }, at) => required && !values[at]);
   if (missing) {
-    return { fault: `/${command.name} needs <${missing.name}>: /${command.name} ${command.argumentHint}` };
+    return {
+      fault: `/${command.name} requires the argument <${missing.name}>; usage: /${command.name} ${command.argumentHint}`,
+    };
   }
   const { server, prompt } = command;
   try {
@@ -128,15 +131,14 @@ function withSpeakers(messages: readonly PromptMessage[]): unknown[] {
   });
 }
 
-type Command = Pick<PromptCommand, 'name' | 'description' | 'argumentHint'>;
-
 type CommandSource = {
+  readonly skills?: { readonly commands: readonly SlashCommand[] };
   readonly servers: { readonly all: ReadonlyMap<string, Server> };
   readonly options: Pick<Session['options'], 'note'>;
 };
 
-/** All slash commands: those of the host and the prompts of servers. Reports each alias once. */
-export function listCommands(session: CommandSource): Command[] {
+/** All slash commands: those of the host, of files, and the prompts of servers. Reports each alias once. */
+export function listCommands(session: CommandSource): SlashCommand[] {
   const hostCommands = [
     { name: 'clear', description: 'Clear the conversation', argumentHint: '' },
     { name: 'compact', description: 'Compact the conversation', argumentHint: '[what to keep]' },
@@ -148,7 +150,12 @@ export function listCommands(session: CommandSource): Command[] {
     description,
     argumentHint,
   }));
-  return [...hostCommands, ...prompts];
+  return [...hostCommands, ...(session.skills?.commands ?? []), ...prompts];
+}
+
+/** Identifies a list of commands. */
+export function commandNames(commands: readonly Pick<SlashCommand, 'name'>[]): string {
+  return commands.map(({ name }) => name).join();
 }
 
 const reportedAliases = new WeakMap<CommandSource, Set<string>>();

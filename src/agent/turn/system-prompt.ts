@@ -8,6 +8,8 @@ import type { Session } from '../session/session.ts';
 type PromptParts = {
   readonly own: string;
   readonly append: string;
+  /** Facts about the environment. */
+  readonly environment?: string;
   readonly servers: ReadonlyMap<string, Server>;
   /** Whether the agent has `connect_mcp`, which connects servers on demand. */
   readonly canConnect: boolean;
@@ -18,14 +20,22 @@ type PromptParts = {
 export const DEFAULT_SYSTEM_PROMPT =
   'You are an agent with tools. Use them to gather information and to do what the user asks; report briefly what you did and the outcome. Never claim anything that no tool result shows.';
 
-/** Longer instructions of a server are truncated, so that they cannot fill the context window. */
+/** Maximum number of characters of the instructions of a server, so that they cannot fill the context window. */
 const MAX_INSTRUCTIONS_LENGTH = 4_096;
 
 /** The program's prompt, the instructions of servers, the servers that can be connected, and the deferred tools. */
-export function systemPrompt({ own, append, servers, canConnect, searchable }: PromptParts): string {
+export function systemPrompt({
+  own,
+  append,
+  environment = '',
+  servers,
+  canConnect,
+  searchable,
+}: PromptParts): string {
   return [
     own,
     append,
+    environment,
     instructions(servers),
     canConnect ? connectableServers(servers) : '',
     describeDeferred(searchable),
@@ -62,6 +72,7 @@ export function currentSystemPrompt(session: Session): string {
   return systemPrompt({
     own: ownPrompt(session),
     append: session.appendSystemPrompt,
+    environment: session.environment?.section(session.modelName) ?? '',
     servers: session.servers.all,
     canConnect: pool.byName.has('connect_mcp'),
     searchable: session.disclosure.divide(pool).searchable,

@@ -1,20 +1,22 @@
-import { randomUUID } from 'node:crypto';
+import { isRecord } from '../../base/json-value.ts';
 import { modeOf } from '../../permissions/rule-store.ts';
-import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
+import type { UserBlock } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
-import type { Denial } from '../calls/call-context.ts';
+import type { AgentDefinition } from '../builtins/agents/agent-definition.ts';
+import { completedUse } from '../calls/prepare-call.ts';
 import { type LoopEvent, NO_USAGE } from '../loop/loop.ts';
-import { resultBlock, type ToolOutcome, type ToolUse } from '../loop/run-calls.ts';
-import { type ReplyHead, textOf } from '../models/message-collector.ts';
-import type { ModelError, ModelEvent } from '../models/model.ts';
+import { textOf } from '../models/message-collector.ts';
+import type { ModelError } from '../models/model.ts';
 import { type ApiFailure, describeFailure } from '../models/model-error.ts';
+import { completeUsage } from '../models/usage-totals.ts';
 import { allServerStatus } from '../session/server-status.ts';
 import type { Session } from '../session/session.ts';
 import type { UserMessage } from '../session/turn-queue.ts';
+import { AgentReport } from './agent-report.ts';
 import type { TurnEnd } from './run-agent.ts';
 import { listCommands } from './slash-commands.ts';
 
-/** Sends the messages of a turn to the program, and collects the fields of its result message. */
+/** Sends the messages of a turn of the lead to the program, and collects the fields of its result message. */
 export class TurnReport {
   text = '';
   modelMs = 0;
@@ -22,27 +24,24 @@ export class TurnReport {
   readonly first: { requestAt?: number; replyAt?: number; contentAt?: number } = {};
   /** The stop reason of the last reply. */
   stopReason: string | null = null;
-  readonly denials: Denial[] = [];
   readonly #session: Session;
-  /** How many blocks of the current reply were sent, by the call that started the agent. */
-  readonly #reported = new Map<string | null, number>();
-  /** Calls whose results have not been sent yet, in the order of the calls, by the call that started the agent. */
-  readonly #awaited = new Map<string | null, string[]>();
-  readonly #outcomes = new Map<string, { call: ToolUse; outcome: ToolOutcome }>();
-  #lastId = '';
-  /** When the current request was sent, by the call that started the agent. */
-  readonly #sentAt = new Map<string | null, number>();
+  readonly #report: AgentReport;
   #requestedAt = performance.now();
-  #isClosed = false;
-  #userMessages = 0;
 
   constructor(session: Session) {
     this.#session = session;
+    this.#report = new AgentReport({
+      parent: null,
+      isPartial: session.options.includePartialMessages === true,
+      texts: 'all',
+      complete: (call) => completedUse(call, session.context),
+      emit: (message) => session.emit(message),
+    });
   }
 
-  /** The number of turns as programs are told it: one, and one for each user message of the turn. */
+  /** The number of turns as reported to programs: one, and one for each user message of the turn. */
   get turns(): number {
-    return this.#userMessages + 1;
+    return this.#report.userMessages + 1;
   }
 
   /** Sends the assistant message of a failed model request; returns the fields of the result message. */
@@ -52,123 +51,52 @@ export class TurnReport {
       api_error_status: error.status ?? null,
       ...(error.type !== undefined && { api_error_type: error.type }),
     };
-    this.#send({
-      ...assistantMessage({ type: 'text', text }, syntheticReply(), null, SYNTHETIC_END),
-      error: failure.error,
-      is_api_error_message: true,
-      ...fields,
-    });
+    this.#report.sendError(text, failure.error, fields);
     this.text = text;
     this.stopReason = 'stop_sequence';
     return { ...fields, terminal_reason: failure.terminalReason };
   }
 
-  /** Sends nothing from now on: an interrupted sub-agent may still be finishing. */
+  /** Sends a text of the agent itself as an assistant message. */
+  sendText(text: string): void {
+    this.#report.sendText(text);
+  }
+
+  /** Sends the user message about an interrupt; returns its id. */
+  interrupt(content: readonly UserBlock[]): string {
+    return this.#report.sendUser(content);
+  }
+
+  /** Sends nothing from now on. */
   end(): void {
-    this.#isClosed = true;
+    this.#report.end();
   }
 
-  /** Reports one event. Returns the id of the last message, which the transcript uses too. */
-  handle(event: LoopEvent, parent: string | null): string {
-    if (event.kind === 'replied') this.#session.addUsage(event.model, event.message.usage);
-    if (!this.#isClosed) this.#report(event, parent);
-    return this.#lastId;
-  }
-
-  #report(event: LoopEvent, parent: string | null): void {
-    const isPartial = this.#session.options.includePartialMessages === true;
+  /** Reports one event. For an event that is stored, returns the id of its last message, which the transcript uses too. */
+  handle(event: LoopEvent): string {
+    const now = performance.now();
     switch (event.kind) {
       case 'requested':
-        this.#reported.set(parent, 0);
-        this.#sentAt.set(parent, performance.now());
-        if (parent === null) this.first.requestAt ??= performance.now();
-        if (isPartial && parent === null) {
+        this.first.requestAt ??= now;
+        if (this.#session.options.includePartialMessages === true)
           this.#session.emit({ type: 'system', subtype: 'status', status: 'requesting' });
-        }
-        break;
-      case 'block-finished':
-        this.#reported.set(parent, (this.#reported.get(parent) ?? 0) + 1);
-        this.#send(assistantMessage(event.block, event.reply, parent));
         break;
       case 'streamed':
-        this.#reportStreamed(event.event, parent, isPartial);
+        this.first.replyAt ??= now;
+        if (event.event.type !== 'message_start') this.first.contentAt ??= now;
         break;
       case 'replied':
-        if (parent === null) this.#recordReply(event);
-        // Blocks that an interrupt cut off have no `block-finished` event.
-        for (const block of event.message.content.slice(this.#reported.get(parent) ?? 0)) {
-          this.#send(assistantMessage(block, event.message, parent));
-        }
-        this.#awaited.set(
-          parent,
-          event.message.content.flatMap((it) => (it.type === 'tool_use' ? [it.id] : [])),
-        );
-        break;
-      case 'call-finished':
-        this.#outcomes.set(event.call.id, event);
-        this.#reportFinished(parent);
+        this.#session.countReply(event.model, event.message.usage);
+        this.#recordReply(event);
         break;
       case 'results-added':
       case 'text-added':
-        if (parent === null) this.#requestedAt = performance.now();
-        if (parent === null && event.kind === 'text-added') this.#userMessages++;
-        if (!('isSilent' in event)) this.#reportResults(event.content, parent);
+        this.#requestedAt = now;
         break;
-      case 'call-started':
+      default:
         break;
     }
-  }
-
-  #reportStreamed(event: ModelEvent, parent: string | null, isPartial: boolean): void {
-    const isStart = event.type === 'message_start';
-    const now = performance.now();
-    if (parent === null) {
-      this.first.replyAt ??= now;
-      if (!isStart) this.first.contentAt ??= now;
-    }
-    if (!isPartial) return;
-    const waited = isStart && { ttft_ms: Math.round(now - (this.#sentAt.get(parent) ?? now)) };
-    this.#session.emit({ type: 'stream_event', event, parent_tool_use_id: parent, ...waited });
-  }
-
-  /** Each result is a message of its own, sent as soon as the results before it are. */
-  #reportFinished(parent: string | null): void {
-    const awaited = this.#awaited.get(parent) ?? [];
-    for (let next = awaited[0]; next !== undefined; next = awaited[0]) {
-      const finished = this.#outcomes.get(next);
-      if (!finished) return;
-      awaited.shift();
-      this.#outcomes.delete(next);
-      const block = resultBlock(finished.call, finished.outcome);
-      this.#sendResults(resultsMessage([block], parent, programResultOf(finished.outcome)), parent);
-    }
-  }
-
-  /** Sends the results that an interrupt left over, then the texts of hooks. */
-  #reportResults(content: readonly UserBlock[], parent: string | null): void {
-    const awaited = new Set(this.#awaited.get(parent));
-    this.#awaited.delete(parent);
-    for (const block of content) {
-      if (block.type !== 'tool_result' || !awaited.has(block.tool_use_id)) continue;
-      const finished = this.#outcomes.get(block.tool_use_id);
-      this.#outcomes.delete(block.tool_use_id);
-      this.#sendResults(
-        resultsMessage([block], parent, finished && programResultOf(finished.outcome)),
-        parent,
-      );
-    }
-    const texts = content.filter((block) => block.type !== 'tool_result');
-    if (texts.length > 0) this.#send(resultsMessage(texts, parent));
-  }
-
-  #sendResults(message: Frame, parent: string | null): void {
-    if (parent === null) this.#userMessages++;
-    this.#send(message);
-  }
-
-  #send(message: object): void {
-    this.#lastId = randomUUID();
-    this.#session.emit({ ...message, uuid: this.#lastId });
+    return this.#report.handle(event);
   }
 
   #recordReply({ message }: Extract<LoopEvent, { kind: 'replied' }>): void {
@@ -178,13 +106,6 @@ export class TurnReport {
   }
 }
 
-function programResultOf({ programResult, content, isError }: ToolOutcome): unknown {
-  if (!isError) return programResult ?? content;
-  const texts =
-    typeof content === 'string' ? [content] : content.map((it) => (it.type === 'text' ? it.text : ''));
-  return `Error: ${texts.join('\n')}`;
-}
-
 /** The `system/init` message at the start of a turn. */
 export function initMessage(session: Session): Frame {
   const { options, servers } = session;
@@ -192,7 +113,8 @@ export function initMessage(session: Session): Frame {
     type: 'system',
     subtype: 'init',
     cwd: options.workspace.cwd,
-    tools: session.pool().tools.map(({ name }) => name),
+    // Programs know the tool by its former name here, and only here.
+    tools: session.pool().tools.map(({ name }) => (name === 'Agent' ? 'Task' : name)),
     mcp_servers: allServerStatus(servers.all, options.configured).map(({ name, status, source }) => ({
       name,
       status,
@@ -201,37 +123,21 @@ export function initMessage(session: Session): Frame {
     model: session.modelName,
     permissionMode: modeOf(session.context.rules.current()),
     slash_commands: listCommands(session).map(({ name }) => name),
-    apiKeySource: 'none',
+    apiKeySource: options.account?.apiKeySource ?? 'none',
     claude_code_version: options.version,
-    output_style: 'default',
-    skills: [],
-    plugins: [],
-    agents: Object.keys(session.agents),
+    output_style: session.skills.styleName,
+    skills: session.skills.names,
+    plugins: session.skills.plugins,
+    ...(session.memory?.autoFolder !== undefined && { memory_paths: { auto: session.memory.autoFolder } }),
+    agents: sortedAgents(session).map(([name]) => name),
   };
 }
 
-/** Programs get one message per finished block of a reply. */
-function assistantMessage(
-  block: ModelBlock,
-  reply: ReplyHead,
-  parent: string | null,
-  end: { stop_reason: string | null; stop_sequence: string | null } = NOT_ENDED,
-): Frame {
-  const { id, model, usage } = reply;
-  const head = { id, type: 'message', role: 'assistant', model };
-  return {
-    type: 'assistant',
-    message: { ...head, content: [block], ...end, usage, context_management: null },
-    parent_tool_use_id: parent,
-  };
-}
+const BY_NAME = new Intl.Collator('en', { sensitivity: 'base' });
 
-const NOT_ENDED = { stop_reason: null, stop_sequence: null };
-const SYNTHETIC_END = { stop_reason: 'stop_sequence', stop_sequence: '' };
-
-/** The head of a message that no model wrote. */
-function syntheticReply(): ReplyHead {
-  return { id: randomUUID(), model: '<synthetic>', usage: NO_USAGE };
+/** The kinds of sub-agents by name, whatever the case of letters. */
+export function sortedAgents({ agents }: Pick<Session, 'agents'>): [string, AgentDefinition][] {
+  return Object.entries(agents).toSorted(([a], [b]) => BY_NAME.compare(a, b));
 }
 
 /** A user message that is sent back to the program; `readAt` is the time when its turn began. */
@@ -246,20 +152,6 @@ export function replayMessage(
     uuid,
     ...(readAt && { timestamp: readAt.toISOString() }),
     isReplay: true,
-  };
-}
-
-/** `programResult` is the result for the program, if it holds more than the content for the model. */
-function resultsMessage(
-  content: readonly UserBlock[],
-  parent: string | null,
-  programResult?: unknown,
-): Frame {
-  return {
-    type: 'user',
-    message: { role: 'user', content },
-    parent_tool_use_id: parent,
-    ...(programResult !== undefined && { tool_use_result: programResult }),
   };
 }
 
@@ -278,7 +170,7 @@ type TurnFacts = TurnEnd & {
   /** The cost of the session; undefined if it is unknown. */
   readonly costUsd: number | undefined;
   readonly modelUsage: Frame;
-  /** The number of turns, as programs are told it. */
+  /** The number of turns, as reported to programs. */
   readonly turns: number;
   readonly maxTurns?: number | undefined;
   /** Set if a model request failed; `text` describes the failure then. */
@@ -298,7 +190,7 @@ export function resultMessage({ end, text, output, denials, ...facts }: TurnFact
     duration_api_ms: Math.round(facts.modelMs),
     num_turns: facts.turns,
     stop_reason: facts.stopReason,
-    terminal_reason: TERMINAL[end.reason],
+    terminal_reason: isDuringCalls(end) ? 'aborted_tools' : TERMINAL[end.reason],
     ...(facts.costUsd !== undefined && { total_cost_usd: facts.costUsd }),
     usage: completeUsage(end.usage),
     modelUsage: facts.modelUsage,
@@ -314,6 +206,11 @@ export function resultMessage({ end, text, output, denials, ...facts }: TurnFact
       });
     case 'stopped':
       return success(text || end.stopReason, { ...timings, ...common });
+    case 'deferred': {
+      const { id, name, input } = end.deferred ?? {};
+      const { api_error_status: _, ...result } = success(text, { ...timings, ...common });
+      return { ...result, stop_reason: 'tool_deferred', deferred_tool_use: { id, name, input } };
+    }
     case 'max-turns':
       return failure('error_max_turns', `Reached maximum number of turns (${facts.maxTurns})`, common);
     case 'budget':
@@ -328,35 +225,35 @@ export function resultMessage({ end, text, output, denials, ...facts }: TurnFact
   }
 }
 
+/** The only message of a session that cannot be opened: an error result without a turn. */
+export function unopenedMessage(fault: string): Frame {
+  const { terminal_reason: _, ...result } = resultMessage({
+    end: { reason: 'failed', fault, turns: 0, usage: NO_USAGE },
+    denials: [],
+    text: '',
+    stopReason: null,
+    durationMs: 0,
+    modelMs: 0,
+    costUsd: 0,
+    modelUsage: {},
+    turns: 0,
+  });
+  return result;
+}
+
 const TERMINAL: Readonly<Record<TurnEnd['end']['reason'], string>> = {
   done: 'completed',
   stopped: 'hook_stopped',
+  deferred: 'tool_deferred',
   'max-turns': 'max_turns',
   budget: 'budget_exhausted',
   'no-output': 'structured_output_retry_exhausted',
-  interrupted: 'aborted_tools',
+  interrupted: 'aborted_streaming',
   failed: 'api_error',
 };
 
-/** The members of `usage` that a program may read without a check; models report some of them only when they apply. */
-const UNREPORTED_USAGE = {
-  input_tokens: 0,
-  cache_creation_input_tokens: 0,
-  cache_read_input_tokens: 0,
-  output_tokens: 0,
-  server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
-  service_tier: 'standard',
-  cache_creation: { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 0 },
-  inference_geo: '',
-  iterations: [],
-  speed: 'standard',
-  output_tokens_details: { thinking_tokens: 0 },
-  fallback_credit: null,
-};
-
-export function completeUsage(usage: Usage): Frame & typeof UNREPORTED_USAGE {
-  const reported = Object.entries(usage).filter(([, value]) => value !== null && value !== undefined);
-  return { ...UNREPORTED_USAGE, ...Object.fromEntries(reported) };
+function isDuringCalls(end: TurnEnd['end']): boolean {
+  return end.reason === 'interrupted' && end.isDuringCalls === true;
 }
 
 function success(result: string | undefined, common: Frame): Frame {
@@ -365,4 +262,11 @@ function success(result: string | undefined, common: Frame): Frame {
 
 function failure(subtype: string, text: string, common: Frame): Frame {
   return { type: 'result', subtype, is_error: true, errors: [text], ...common };
+}
+
+/** Whether a message names the user message that it answers: replies of the main agent and the result. */
+export function answersPrompt({ type, parent_tool_use_id: parent, event }: Frame): boolean {
+  if (type === 'result') return true;
+  const isStart = type === 'stream_event' && isRecord(event) && event.type === 'message_start';
+  return (type === 'assistant' || isStart) && parent === null;
 }

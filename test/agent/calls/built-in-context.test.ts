@@ -55,7 +55,7 @@ const server = (...args: string[]) => ({
   args: [FIXTURE, ...args],
 });
 
-/** Reads what the server lists and what it does not, and says what was asked about. */
+/** Reads a listed and an unlisted resource; returns the results and the permission requests. */
 async function reading(more: Partial<SessionOptions>, answer?: CanUseTool) {
   const asked: (string | undefined)[] = [];
   const suggested: unknown[] = [];

@@ -47,8 +47,8 @@ describe('suggested permission updates', () => {
     ],
     [
       'a kind of sub-agent',
-      call('Task', { subagent_type: 'k' }, builtIn('Task')),
-      always({ toolName: 'Task', ruleContent: 'k' }),
+      call('Agent', { subagent_type: 'k' }, builtIn('Agent')),
+      always({ toolName: 'Agent', ruleContent: 'k' }),
     ],
     [
       'a command with a star: no other file than that',

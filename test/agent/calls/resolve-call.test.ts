@@ -14,7 +14,7 @@ const PERSON = { ...FIND, _meta: { 'anthropic/requiresUserInteraction': true } }
 const AGAIN = 'the call was not sent, so call the tool again';
 type Scene = Awaited<ReturnType<typeof scene>>;
 
-/** Calls the tool on what was listed in an earlier life: the server comes as the call is made. */
+/** Calls a tool from the list that an earlier session cached: the server connects only when the call is made. */
 async function callFromMemory({ file, host }: Scene, options: Options, more: Partial<SessionOptions>) {
   writeFileSync(`${file}.hold`, '');
   const { query, model } = drive(
@@ -29,7 +29,7 @@ async function callFromMemory({ file, host }: Scene, options: Options, more: Par
   return { told: results(model.requests.at(-1)).t1, messages };
 }
 
-/** The server lists other tools from now on, and says so. */
+/** Makes the server list other tools and announce the change. */
 async function change({ file, list, notes }: Scene, tool = CHANGED): Promise<void> {
   list(tool, RELOAD);
   writeFileSync(`${file}.notify`, '1');
@@ -45,7 +45,7 @@ test.each([1, 2, 3])(
     list(CHANGED);
     writeFileSync(`${file}.die`, String(times));
     const { told, messages } = await callFromMemory(at, { canUseTool: answering('deny') }, cached());
-    // The question is asked only if the change arrived in time.
+    // The permission request is sent only if the change arrived in time.
     expect(told).toMatch(asked.length === 1 ? /^!no$/ : /^!MCP server "s": /);
     expect(messages.at(-1)).toMatchObject({ permission_denials: asked.map(() => ({ tool_use_id: 't1' })) });
   },
@@ -138,7 +138,7 @@ test('the current tool list also counts when the new definition is already accep
   const { list, asked, answering, session, cached, host } = at;
   await session(1, {}, cached());
   list(PERSON);
-  // Accepted in a session that remembers elsewhere what servers listed.
+  // Accepted in a session with another cache of tool lists.
   expect(await session(1, { canUseTool: async () => ({ behavior: 'allow' }) }, host())).toEqual(['find ran']);
   const { told } = await callFromMemory(at, { canUseTool: answering('deny') }, cached());
   expect(told).toBe('!no');

@@ -62,7 +62,7 @@ describe('run call', () => {
       /^The result has [\d,]+ characters in 36,002 lines, about [\d,]+ tokens, and the limit per result is /,
     );
     expect(t1?.length).toBeLessThan(3_000);
-    expect(t2).toContain(' 20002\t {\n 20003\t  "id": 5000,\n 20004\t  "name": "row 5000"\n 20005\t }');
+    expect(t2).toContain('20002\t {\n20003\t  "id": 5000,\n20004\t  "name": "row 5000"\n20005\t }');
     expect(t3).toContain('"name": "row 777"');
   });
 
@@ -75,7 +75,7 @@ describe('run call', () => {
       return text('ok');
     });
     await collect(query);
-    expect(results(model.requests[2]).t2).toBe('     1\txxend');
+    expect(results(model.requests[2]).t2).toBe('1\txxend');
   });
 
   test('only files in the result directory are readable, links out of it are not, and deny rules apply', async () => {
@@ -119,16 +119,16 @@ describe('run call', () => {
       { resumedFrom: [join(root, 'old.jsonl')] },
     );
     await collect(query);
-    expect(results(model.requests[2])).toEqual({ t1: '     1\tfrom before', t2: '!asked' });
+    expect(results(model.requests[2])).toEqual({ t1: '1\tfrom before', t2: '!asked' });
   });
 
-  /** A session goes on as long as more may be said. */
+  /** A prompt that stays open, so that the session continues. */
   async function* endless() {
     yield said('go');
     await new Promise(() => {});
   }
 
-  /** A session whose tool gives thousands of files, once it has begun to save them. */
+  /** A session whose tool returns thousands of files, at the time when the first of them are saved. */
   async function saving() {
     const directory = join(await temporaryRoot(), 'results');
     const audio = (n: number) => ({ type: 'audio' as const, data: btoa(`${n}`), mimeType: 'audio/wav' });
@@ -162,7 +162,7 @@ describe('run call', () => {
     await query.interrupt();
     const left = saved().filter((name) => !name.startsWith('.'));
     const directory = await temporaryRoot();
-    // As long as some more would take to be saved.
+    // Takes longer than saving some more files would take.
     for (let n = 0; n < 100; n++) await writeFile(join(directory, `${n}`), '');
     expect(saved().length).toBeLessThanOrEqual(left.length + 1);
   });

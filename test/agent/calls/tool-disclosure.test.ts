@@ -155,7 +155,7 @@ describe('session tool search', () => {
       '!No tool was found. There is no server wether; did you mean weather? Available servers: notes, weather.',
     );
     expect(told.n).toBe(
-      '!No such tool available: mcp__weather__forecas; did you mean mcp__weather__forecast?',
+      '!<tool_use_error>Error: No such tool available: mcp__weather__forecas. Did you mean mcp__weather__forecast?</tool_use_error>',
     );
   });
 
@@ -175,7 +175,7 @@ describe('session tool search', () => {
       'forecast',
     );
     expect(results(model.requests[3])).toMatchObject({
-      c: '!No such tool available: mcp__weather__forecast',
+      c: '!<tool_use_error>Error: No such tool available: mcp__weather__forecast</tool_use_error>',
     });
   });
 

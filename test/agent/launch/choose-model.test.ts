@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { chooseModel } from '../../../src/agent/launch/choose-model.ts';
 import type { Model, ModelEvent, ModelRequest } from '../../../src/agent/models/model.ts';
+import type { EffortLevel } from '../../../src/protocol/system-message.ts';
 import { type Script, startMessagesApi } from '../../support/model-api/messages-api.ts';
 import { error, text } from '../../support/model-api/model-reply.ts';
 import { chunk, startOpenAiApi } from '../../support/model-api/openai-api.ts';
@@ -40,6 +41,32 @@ test('Anthropic: resolves the alias and sends thinking and betas', async () => {
   expect(betas).toEqual(['b-1,b-2']);
 });
 
+test.each<[string, EffortLevel | undefined, EffortLevel | undefined, EffortLevel | undefined]>([
+  ['claude-sonnet-5', undefined, undefined, 'high'],
+  ['sonnet', undefined, undefined, 'medium'],
+  ['claude-sonnet-5', 'low', undefined, 'low'],
+  ['claude-sonnet-5', 'low', 'max', 'max'],
+  ['claude-haiku-4-5', 'low', undefined, undefined],
+  ['my-own-model', undefined, undefined, undefined],
+  ['my-own-model', 'low', undefined, 'low'],
+  ['openai:gpt-x', undefined, undefined, undefined],
+  ['openai:gpt-x', 'low', undefined, 'low'],
+])('the effort of %s with %s in the flags and %s in the request is %s', (model, effort, requested, sent) => {
+  const { effortOf } = chooseModel({ model, effort }, { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' });
+  expect(effortOf(model, requested)).toBe(sent);
+});
+
+test('the effort of a request is sent', async () => {
+  const { url, requests } = await api([text('one'), text('two')]);
+  const { model, modelName } = chooseModel(
+    { model: 'claude-sonnet-5', effort: 'low' },
+    { ANTHROPIC_BASE_URL: url },
+  );
+  await ask(model, modelName);
+  await ask(model, modelName, { effort: 'max' });
+  expect(requests.map(({ output_config }) => output_config)).toEqual([{ effort: 'low' }, { effort: 'max' }]);
+});
+
 test('a name is resolved as `--model` resolves it; a name with a prefix stays', () => {
   const { resolveName } = chooseModel({}, { ANTHROPIC_API_KEY: 'k' });
   expect(['sonnet', 'claude-x', 'anthropic:haiku', 'openai:x', 'rehearsal'].map(resolveName)).toEqual([
@@ -56,13 +83,39 @@ test('the suffix [1m] requests a window of a million tokens', async () => {
   const { url, requests, betas } = await api([text('one'), text('two')]);
   const env = { ANTHROPIC_BASE_URL: url };
   const { model, modelName, resolveName } = chooseModel({ model: 'claude-sonnet-4-5[1m]' }, env);
-  expect(modelName).toBe('claude-sonnet-4-5');
+  expect(modelName).toBe('claude-sonnet-4-5[1m]');
   expect(model.limits.contextTokens).toBe(1_000_000);
   await ask(model, modelName);
   await ask(model, resolveName('sonnet[1m]'));
   expect(requests.map((it) => it.model)).toEqual(['claude-sonnet-4-5', 'claude-sonnet-5-5']);
   expect(betas).toEqual(['context-1m-2025-08-07', '']);
-  expect(resolveName('opusplan')).toBe('claude-sonnet-5-5');
+});
+
+test('opusplan has another model in plan mode', () => {
+  const { modelName, planModelName, planNameOf } = chooseModel(
+    { model: 'opusplan' },
+    { ANTHROPIC_API_KEY: 'k' },
+  );
+  expect([modelName, planModelName]).toEqual(['claude-sonnet-5-5', 'claude-opus-5-5']);
+  expect(['opusplan[1m]', 'anthropic:opusplan', 'opus'].map(planNameOf)).toEqual([
+    'claude-opus-5-5',
+    'anthropic:opus',
+    undefined,
+  ]);
+});
+
+test.each([
+  [{ ANTHROPIC_API_KEY: 'k', ANTHROPIC_MODEL: 'claude-x' }, 'claude-opus-5-5'],
+  [{ ANTHROPIC_API_KEY: 'k', TOOLPLANE_MODEL: 'rehearsal' }, 'rehearsal'],
+  [{ OPENAI_API_KEY: 'k' }, 'openai:small'],
+])('the default model with %j', (env, expected) => {
+  expect(chooseModel({ model: 'openai:small' }, env).defaultModelName).toBe(expected);
+});
+
+test('only the API of Anthropic has a provider name', () => {
+  const { providerOf } = chooseModel({}, { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' });
+  const names = ['sonnet', 'claude-sonnet-4-5[1m]', 'openai:small', 'rehearsal'];
+  expect(names.map(providerOf)).toEqual(['firstParty', 'firstParty', undefined, undefined]);
 });
 
 test('a known Anthropic model has its own limits', () => {
@@ -77,7 +130,7 @@ test('the model of a later request may be an alias or belong to another provider
   expect(await ask(model, modelName)).toBe('one');
   expect(await ask(model, 'haiku')).toBe('two');
   expect(await ask(model, 'rehearsal')).toBe('I was given no tools.');
-  expect(requests.map((it) => it.model)).toEqual(['claude-sonnet-5-5', 'claude-haiku-5-5']);
+  expect(requests.map((it) => it.model)).toEqual(['claude-opus-5-5', 'claude-haiku-5-5']);
 });
 
 test('OpenAI-compatible: selected by prefix, with the output limit of the model', async () => {
@@ -124,4 +177,15 @@ test('scripted: replies from a file, relative to the working directory', async (
   await expect(ask(model, modelName)).rejects.toThrow('has no reply for request 3');
   await expect(ask(model, 'scripted:bad.json')).rejects.toThrow('reply 1 is neither a string nor');
   await expect(ask(model, 'scripted:none.json')).rejects.toMatchObject({ code: 'bad-request' });
+});
+
+test('only models of the Anthropic API search the web; the others refuse such a request', async () => {
+  const { model } = chooseModel(
+    { model: 'sonnet' },
+    { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://127.0.0.1:9' },
+  );
+  const names = ['sonnet', 'opus', 'openai:gpt', 'rehearsal', 'openai:'];
+  expect(names.map((name) => model.canSearch?.(name))).toEqual([true, true, false, false, false]);
+  const webSearch = { allowed: [], blocked: [] };
+  await expect(ask(model, 'openai:gpt', { webSearch })).rejects.toThrow('gpt cannot search the web');
 });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
+  readListSettings,
   readRequestSettings,
   readResultSettings,
+  readTaskSettings,
   shellEnvironment,
 } from '../../../src/agent/launch/environment-variables.ts';
 
@@ -30,7 +32,7 @@ describe('request settings', () => {
 
 describe('result settings', () => {
   const COUNT = ['MAX_MCP_OUTPUT_TOKENS must be a whole number from 1 to 999999999; using the default'];
-  const WORD = ['ENABLE_MCP_LARGE_OUTPUT_FILES must be true or false; ignored'];
+  const WORD = ['the variable ENABLE_MCP_LARGE_OUTPUT_FILES is ignored: its value must be true or false'];
 
   test.each<[Record<string, string>, object, string[]]>([
     [{}, {}, []],
@@ -44,6 +46,34 @@ describe('result settings', () => {
     [{ ENABLE_MCP_LARGE_OUTPUT_FILES: 'maybe' }, {}, WORD],
   ])('%j means %j', (env, options, notes) => {
     expect(readResultSettings(env)).toEqual({ options, notes });
+  });
+});
+
+describe('task settings', () => {
+  const MS = 'CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS';
+
+  test.each<[string, object, Record<string, string>, number | undefined, object]>([
+    ['calls stay in the foreground by default', {}, {}, undefined, {}],
+    ['the chat has a default', { backgroundCalls: true }, {}, undefined, { backgroundCallsAfterMs: 120_000 }],
+    ['settings win over it', { backgroundCalls: true }, {}, 0, { backgroundCallsAfterMs: 0 }],
+    ['the variable wins over settings', {}, { [MS]: '500' }, 7_000, { backgroundCallsAfterMs: 500 }],
+    ['0 is never', { backgroundCalls: true }, { [MS]: '0' }, 7_000, { backgroundCallsAfterMs: 0 }],
+    ['blanks count as not set', {}, { [MS]: ' ' }, 7_000, { backgroundCallsAfterMs: 7_000 }],
+    [
+      'no background work',
+      {},
+      { CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1' },
+      undefined,
+      { backgroundTasks: false },
+    ],
+  ])('%s', (_, flags, env, configured, options) => {
+    expect(readTaskSettings(flags, env, configured)).toEqual({ options, notes: [] });
+  });
+
+  test.each(['-1', 'soon', '1.5', '99999999999'])('a time of %j is ignored with a warning', (value) => {
+    const { options, notes } = readTaskSettings({}, { [MS]: value });
+    expect(options).toEqual({});
+    expect(notes).toEqual([expect.stringMatching(`^${MS} must be a whole number`)]);
   });
 });
 
@@ -68,4 +98,29 @@ describe('shell environment', () => {
       DB_PASSWORD: 'g',
     });
   });
+});
+
+test.each<[Record<string, string>, object, number]>([
+  [{}, { kind: 'tasks' }, 0],
+  [{ CLAUDE_CODE_ENABLE_TASKS: '1' }, { kind: 'tasks' }, 0],
+  [{ CLAUDE_CODE_ENABLE_TASKS: '0' }, { kind: 'todos' }, 0],
+  [{ CLAUDE_CODE_ENABLE_TASKS: 'false' }, { kind: 'todos' }, 0],
+  [{ CLAUDE_CODE_TASK_LIST_ID: ' team_1 ' }, { kind: 'tasks', sharedId: 'team_1' }, 0],
+  [{ CLAUDE_CODE_TASK_LIST_ID: '../../etc' }, { kind: 'tasks', sharedId: '------etc' }, 0],
+  [{ CLAUDE_CODE_TASK_LIST_ID: '..' }, { kind: 'tasks', sharedId: '--' }, 0],
+  [{ CLAUDE_CODE_TASK_LIST_ID: '' }, { kind: 'tasks' }, 0],
+  [{ CLAUDE_CODE_TASK_LIST_ID: 'x'.repeat(101) }, { kind: 'tasks' }, 1],
+])('lists of work with %j', (env, lists, notes) => {
+  const read = readListSettings(env);
+  expect(read.options).toEqual({ lists });
+  expect(read.notes).toHaveLength(notes);
+});
+
+test.each([
+  ['1', { teams: true }],
+  ['0', {}],
+  ['', {}],
+])('CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=%s', (value, options) => {
+  const read = readTaskSettings({}, { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: value });
+  expect(read).toEqual({ options, notes: [] });
 });

@@ -9,6 +9,6 @@ test('the help lists every flag with its effect', () => {
   expect(lines).toContainEqual(
     expect.stringMatching(/^ {2}-p +accepted, no effect: the agent is never interactive/),
   );
-  expect(lines).toContainEqual(expect.stringMatching(/^ {2}--effort +one of low.*; ignored: /));
+  expect(lines).toContainEqual(expect.stringMatching(/^ {2}--task-budget +an integer.*; ignored: /));
   expect(lines).toContainEqual(expect.stringMatching(/^ {2}--sdk-url +a string; not supported: /));
 });

@@ -28,7 +28,7 @@ describe('configured', () => {
       home: place.userHome,
       version: '1',
       now: () => new Date(),
-      // What the server itself has wrong is not told here.
+      // Messages about the connections and tools of servers are left out.
       note: (line) =>
         void (/^(MCP server|warning: (the definition of )?tool) "/.test(line) || notes.push(line)),
       signal: stop.signal,
@@ -38,6 +38,7 @@ describe('configured', () => {
       await program.close();
       await session.done.catch(() => {});
     });
+    if (!('servers' in session)) throw new Error('the session has no conversation');
     return { session, notes, program };
   }
 
@@ -363,7 +364,7 @@ describe('broken settings', () => {
     const path = place.write(join(place.managed, 'managed-settings.json'), DENY);
     const { denials, said } = await started(place);
     place.write(path, { permissions: { deny: 'Bash(echo *)' } });
-    await said('contains an error that prevents a start; its previous content stays active');
+    await said('contains an error that Toolplane cannot start with; its previous content stays active');
     expect(await denials()).toBe(1);
   });
 });

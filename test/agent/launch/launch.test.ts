@@ -40,19 +40,29 @@ describe('launch', () => {
     return { frames, notes: given.notes };
   }
 
+  async function keepConversation(more: Given, argv: readonly string[], content: string): Promise<void> {
+    const links = memoryLinks();
+    const session = await launch(links.agent, { ...surroundings(more), flags: parseFlags(argv) });
+    await links.program.send(prompt(content));
+    for await (const frame of links.program.frames) if (frame.type === 'result') links.program.end();
+    await session.done;
+  }
+
   test('flags reach the session; flags without effect are reported', async () => {
     const argv = [
       '--model=rehearsal',
       '--permission-mode=plan',
-      '--effort=low',
+      '--effort=lots',
+      '--task-budget=5',
       '--settings={"theme":"dark"}',
     ];
     const { frames, notes } = await run({ argv }, 'list tools');
     expect(frames[0]).toMatchObject({ subtype: 'init', model: 'rehearsal', permissionMode: 'plan' });
     expect(frames.at(-1)).toMatchObject({ subtype: 'success', result: 'I was given no tools.' });
     expect(notes).toEqual([
-      '--effort has no effect: effort is not sent to the model',
-      '--settings: "theme" is not used',
+      '--task-budget has no effect: budgets are not sent to the model',
+      '--settings: "theme" is a setting of the claude CLI that Toolplane does not use',
+      '--effort is ignored: must be one of low, medium, high, xhigh, max',
     ]);
   });
 
@@ -127,16 +137,8 @@ describe('launch', () => {
     onTestFinished(() => rm(home, { recursive: true }));
     await using api = await startMessagesApi([text('one'), text('two')]);
     const env = { ANTHROPIC_BASE_URL: api.url };
-    const keeping = async (argv: string[], content: string) => {
-      const links = memoryLinks();
-      const session = await launch(links.agent, { ...surroundings({ env, home }), flags: parseFlags(argv) });
-      await links.program.send(prompt(content));
-      for await (const frame of links.program.frames) if (frame.type === 'result') links.program.end();
-      await session.done;
-      return session;
-    };
-    await keeping([], 'first');
-    await keeping(['--continue'], 'second');
+    await keepConversation({ env, home }, [], 'first');
+    await keepConversation({ env, home }, ['--continue'], 'second');
     expect(await readdir(join(home, '.toolplane/projects'))).toHaveLength(1);
     expect(api.requests[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
   });
@@ -145,11 +147,31 @@ describe('launch', () => {
     const home = await mkdtemp(join(tmpdir(), 'launch-'));
     onTestFinished(() => rm(home, { recursive: true }));
     const env = { TOOLPLANE_HOME: home };
-    const started = launch(memoryLinks().agent, {
-      ...surroundings({ env }),
-      flags: parseFlags(['--resume=00000000-0000-4000-8000-0000000000aa']),
+    await keepConversation({ env }, ['--model=rehearsal'], 'hello');
+    expect(await readdir(join(home, 'projects'))).toHaveLength(1);
+  });
+
+  test('a conversation to resume that does not exist is an error result, and the session ends', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'launch-'));
+    onTestFinished(() => rm(home, { recursive: true }));
+    const links = memoryLinks();
+    const session_id = '00000000-0000-4000-8000-0000000000aa';
+    const session = await launch(links.agent, {
+      ...surroundings({ env: { TOOLPLANE_HOME: home } }),
+      flags: parseFlags([`--resume=${session_id}`]),
     });
-    await expect(started).rejects.toThrow('No conversation found with session ID: ');
+    expect(await collect(links.program.frames)).toMatchObject([
+      {
+        type: 'result',
+        subtype: 'error_during_execution',
+        is_error: true,
+        num_turns: 0,
+        errors: [`No conversation found with session ID: ${session_id}`],
+        session_id,
+      },
+    ]);
+    await session.done;
+    expect(session.hasFailed).toBe(true);
   });
 });
 

@@ -12,7 +12,7 @@ const anthropic = (name: string): ModelTarget => ({ kind: 'anthropic', name, cre
 
 test.each<[string, Record<string, string>, ModelTarget]>([
   ['m', KEY, anthropic('m')],
-  ['', KEY, anthropic('claude-sonnet-5-5')],
+  ['', KEY, anthropic('claude-opus-5-5')],
   ['haiku', KEY, anthropic('claude-haiku-5-5')],
   ['anthropic:opus', BOTH, anthropic('claude-opus-5-5')],
   ['m', BOTH, anthropic('m')],
@@ -41,8 +41,12 @@ test.each<[string, Record<string, string>, RegExp]>([
   ['openai:gpt', KEY, /: none of OPENAI_API_KEY, OPENAI_BASE_URL is set/],
   ['anthropic:m', { OPENAI_API_KEY: 'k' }, /: none of ANTHROPIC_API_KEY/],
   ['', { OPENAI_API_KEY: 'k' }, /no model is selected: set --model or TOOLPLANE_MODEL to openai:<name>/],
-  ['m', { ANTHROPIC_BASE_URL: 'sk-secret' }, /^No model is available: ANTHROPIC_BASE_URL is not a full URL$/],
-  ['m', { OPENAI_BASE_URL: 'nowhere' }, /^No model is available: OPENAI_BASE_URL is not a full URL$/],
+  [
+    'm',
+    { ANTHROPIC_BASE_URL: 'sk-secret' },
+    /^No model is available: ANTHROPIC_BASE_URL is not a complete URL; set it to one with scheme and host$/,
+  ],
+  ['m', { OPENAI_BASE_URL: 'nowhere' }, /^No model is available: OPENAI_BASE_URL is not a complete URL; /],
 ])('"%s" with %j is missing; the message lists the variables', (given, env, says) => {
   const place = resolveModelName(given, env);
   expect(place).toEqual({ kind: 'missing', lookedFor: expect.stringMatching(says) });

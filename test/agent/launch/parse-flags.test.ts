@@ -3,9 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { type AgentFlags, FLAGS } from '../../../src/agent/launch/flag-table.ts';
 
 import { checkFlags, parseFlags } from '../../../src/agent/launch/parse-flags.ts';
-import { launchArgv } from '../../../src/protocol/launch-flag.ts';
+import { flagName, launchArgv, optionName } from '../../../src/protocol/launch-flag.ts';
 import { PERMISSION_MODES } from '../../../src/protocol/permission.ts';
 import { launchFlags } from '../../../src/sdk/options/launch-flags.ts';
+import { OFFICIAL_OPTIONS } from '../../../src/sdk/options/option-table.ts';
 import type { Options } from '../../../src/sdk/options/options.ts';
 
 const SECRET = 'sk-ant-0123456789abcdef';
@@ -36,14 +37,14 @@ const READ: readonly (readonly [argv: string[], flags: AgentFlags])[] = [
   [['--project-config-root=/p', '--strict-mcp-config'], { projectConfigRoot: '/p', strictMcpConfig: true }],
   [['--disallowed-tools', 'Bash', '--tool-marks'], { disallowedTools: ['Bash'], toolMarks: true }],
   [['--report-decisions', '--debug-to-stderr'], { reportDecisions: true }],
+  [['--background-calls'], { backgroundCalls: true }],
 ];
 
 test.each(READ)('%j', (argv, flags) => {
-  expect(parseFlags(argv)).toEqual({ flags, faults: [], notes: [] });
+  expect(parseFlags(argv)).toEqual({ flags, faults: [], notes: [], nameOf: flagName });
 });
 
 test.each([
-  [['--channels=a'], 'channels are not supported'],
   [['--managed-settings-in-initialize'], 'pass --managed-settings'],
   [['--session-mirror'], 'store the messages yourself'],
 ])('%j is rejected with an alternative', (argv, instead) => {
@@ -51,10 +52,11 @@ test.each([
 });
 
 test('a flag without effect produces a warning', () => {
-  expect(parseFlags(['--effort=silly'])).toEqual({
-    flags: { effort: 'silly' },
+  expect(parseFlags(['--task-budget=5'])).toEqual({
+    flags: { taskBudget: 5 },
     faults: [],
-    notes: ['--effort has no effect: effort is not sent to the model'],
+    notes: ['--task-budget has no effect: budgets are not sent to the model'],
+    nameOf: flagName,
   });
 });
 
@@ -91,9 +93,15 @@ test('every error is reported once, and valid flags are still parsed', () => {
 });
 
 test('a flag without effect is reported once, and not if its value is off', () => {
-  const { notes } = parseFlags(['--effort=low', '--effort=high', '--setting-sources=', '--debug-file', 'x']);
+  const { notes } = parseFlags([
+    '--task-budget=1',
+    '--task-budget=2',
+    '--setting-sources=',
+    '--debug-file',
+    'x',
+  ]);
   expect(notes).toEqual([
-    '--effort has no effect: effort is not sent to the model',
+    '--task-budget has no effect: budgets are not sent to the model',
     '--debug-file has no effect: no log is written',
   ]);
 });
@@ -186,7 +194,7 @@ describe('parses the command line that the SDK writes', () => {
         const { flags, faults } = parsed;
         expect(flags).toEqual(expectedOf(given, mcpConfig));
         expect(faults.filter((fault) => !fault.includes(' is not supported: '))).toEqual([]);
-        expect(checkFlags(launched)).toEqual(parsed);
+        expect(checkFlags(launched, flagName)).toEqual(parsed);
       }),
     );
   });
@@ -205,7 +213,7 @@ describe('parses the command line that the SDK writes', () => {
     [{ plugins: [{ type: 'local', path: 'a', skipMcpDiscovery: true }], permissionPromptToolName: 'x' }],
   ])('in-process options and the command line produce the same messages for %j', (given) => {
     const launched = launchFlags(given, undefined);
-    expect(checkFlags(launched)).toEqual(parseFlags(launchArgv(launched)));
+    expect(checkFlags(launched, flagName)).toEqual(parseFlags(launchArgv(launched)));
   });
 
   test('an empty string in extraArgs is the same as null for a flag without a value', () => {
@@ -213,17 +221,18 @@ describe('parses the command line that the SDK writes', () => {
       { extraArgs: { 'strict-mcp-config': '', tools: '', continue: '' } },
       undefined,
     );
-    expect(checkFlags(launched)).toEqual({
+    expect(checkFlags(launched, flagName)).toEqual({
       flags: { strictMcpConfig: true, tools: [], continue: true },
       faults: [],
       notes: [],
+      nameOf: flagName,
     });
   });
 
   test('a value of extraArgs for a flag without a value is ignored', () => {
     const launched = launchFlags({ extraArgs: { 'strict-mcp-config': 'yes', verbose: 'true' } }, undefined);
     const flags = { strictMcpConfig: true };
-    expect(checkFlags(launched)).toMatchObject({ flags, faults: [] });
+    expect(checkFlags(launched, flagName)).toMatchObject({ flags, faults: [] });
     expect(parseFlags(launchArgv(launched))).toMatchObject({ flags, faults: [] });
   });
 
@@ -243,8 +252,33 @@ describe('parses the command line that the SDK writes', () => {
     [{ sandbox: { enabled: false } }, { settings: '{"sandbox":{"enabled":false}}' }],
   ] as [Options, AgentFlags][])('%j', (given, flags) => {
     const launched = launchFlags(given, undefined);
-    expect(parseFlags(launchArgv(launched))).toEqual({ flags, faults: [], notes: [] });
-    expect(checkFlags(launched)).toEqual({ flags, faults: [], notes: [] });
+    expect(parseFlags(launchArgv(launched))).toEqual({ flags, faults: [], notes: [], nameOf: flagName });
+    expect(checkFlags(launched, flagName)).toEqual({ flags, faults: [], notes: [], nameOf: flagName });
+  });
+
+  test('messages to a program name its options; what extraArgs gives keeps the name of the flag', () => {
+    const given = {
+      maxBudgetUsd: -1,
+      taskBudget: { total: 1 },
+      extraArgs: { 'max-retries': 'x' },
+    };
+    expect(checkFlags(launchFlags(given, undefined), optionName)).toMatchObject({
+      faults: [
+        'options.maxBudgetUsd takes a number greater than 0',
+        expect.stringMatching(/^--max-retries /),
+      ],
+      notes: [expect.stringMatching(/^options\.taskBudget has no effect/)],
+    });
+  });
+
+  test('the option of every flag that an option becomes is known', () => {
+    fc.assert(
+      fc.property(options, (given) => {
+        for (const { name } of launchFlags(given, '{}')) {
+          expect(Object.keys(OFFICIAL_OPTIONS)).toContain(optionName(name).replace('options.', ''));
+        }
+      }),
+    );
   });
 
   function expectedOf(given: Options, mcpConfig: string | undefined): AgentFlags {

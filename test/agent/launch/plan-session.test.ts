@@ -5,6 +5,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { AgentFlags } from '../../../src/agent/launch/flag-table.ts';
 import { type PlanFiles, planSession, readPromptFiles } from '../../../src/agent/launch/plan-session.ts';
 import { mergeSettings, type Settings } from '../../../src/config/settings/merge-settings.ts';
+import { ServerAuth } from '../../../src/mcp/auth/authorizer.ts';
+import { flagName } from '../../../src/protocol/launch-flag.ts';
 
 describe('plan session', () => {
   const { settings: NO_SETTINGS } = mergeSettings([], { ofSettings: () => 'approved' });
@@ -14,9 +16,25 @@ describe('plan session', () => {
   const plan = (flags: AgentFlags, files: Partial<PlanFiles> = {}) =>
     planSession(flags, { ...NOTHING, ...files }, AROUND);
 
+  test('the chat and settings let long calls continue in the background', () => {
+    const afterMs = (flags: AgentFlags, backgroundMs?: number) => {
+      const timeouts =
+        backgroundMs === undefined ? {} : { backgroundMs: { value: backgroundMs, label: 'settings.json' } };
+      const settings = { ...NOTHING.settings, timeouts };
+      return plan(flags, { settings }).options.backgroundCallsAfterMs;
+    };
+    expect([afterMs({}), afterMs({}, 5), afterMs({ backgroundCalls: true })]).toEqual([
+      undefined,
+      5,
+      120_000,
+    ]);
+    expect([afterMs({ backgroundCalls: true }, 5), afterMs({ backgroundCalls: true }, 0)]).toEqual([5, 0]);
+  });
+
   test('nothing given', () => {
     expect(plan({})).toEqual({
       options: {
+        nameOf: flagName,
         version: '1',
         workspace: { cwd: '/w', home: '/h', directories: [] },
         rules: [],
@@ -27,6 +45,7 @@ describe('plan session', () => {
           cwd: '/w',
           connectTimeoutMs: 30_000,
           clientInfo: { name: 'toolplane', version: '1' },
+          auth: expect.any(ServerAuth),
         },
         hooks: [],
         shellEnv: { PATH: '/bin' },
@@ -39,6 +58,9 @@ describe('plan session', () => {
         reportsDecisions: false,
         marks: false,
         leadOnly: false,
+        lists: { kind: 'tasks' },
+        stateDirectory: '/h/.toolplane',
+        schedule: { isDisabled: false, home: '/h/.toolplane/schedule' },
         systemPrompt: '',
         appendSystemPrompt: '',
       },
@@ -92,6 +114,7 @@ describe('plan session', () => {
       agents: { helper: { description: 'd', prompt: 'p' } },
       builtIns: ['Read'],
       asksProgram: false,
+      deniesPrompts: true,
     });
     expect(faults).toEqual([]);
     expect(notes).toEqual([expect.stringMatching(/^--allowedTools: .*Nonsense does not support a pattern/)]);
@@ -228,7 +251,7 @@ describe('plan session', () => {
   });
 
   const UNUSED =
-    'ENABLE_TOOL_SEARCH must be on, off, auto, auto:<percent of the context window> or a number of tokens; ignored';
+    'the variable ENABLE_TOOL_SEARCH is ignored: its value must be on, off, auto, auto:<percent of the context window> or a number of tokens';
 
   test.each([
     ['bogus', {}, undefined, [UNUSED]],

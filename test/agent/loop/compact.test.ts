@@ -80,7 +80,7 @@ test.each([
   const result = await compact(long, options);
   expect(result).toMatchObject({ how: 'dropped', droppedCount: 2, fault: why });
   expect(result.messages[0]?.content).toEqual([
-    framed('2 older messages were omitted to fit the context window, because summarizing them failed.'),
+    framed('2 older messages omitted to fit the context window, because summarizing failed.'),
     ...said('test it').content,
   ]);
   expect(result.messages.slice(1)).toEqual(long.slice(3));
@@ -91,7 +91,7 @@ test('an earlier summary is kept if the model fails', async () => {
   const once = await compact(long, options);
   const twice = await compact([...once.messages, replied(filler), said('ship it')], options);
   expect(twice).toMatchObject({ how: 'dropped' });
-  expect(twice.summary).toMatch(/^the first summary\n\nAfter that, 4 older messages were omitted/);
+  expect(twice.summary).toMatch(/^the first summary\n\nAfter that, 4 older messages omitted/);
 });
 
 test('halves the record while the model rejects it as too long', async () => {
@@ -215,7 +215,7 @@ test('repeated compaction keeps the conversation valid and small', async () => {
   );
 });
 
-/** The last thing a person said; a summary before it is ours. */
+/** The last prompt of the user, without a summary before it. */
 function lastPrompt(messages: readonly ModelMessage[]) {
   const prompts = messages.filter(
     ({ role, content }) => role === 'user' && content.every(({ type }) => type !== 'tool_result'),

@@ -35,7 +35,7 @@ const prompt = fc.array(fc.oneof({ weight: 4, arbitrary: text as fc.Arbitrary<Us
 });
 const thought = fc.record({ type: fc.constant('thinking' as const), thinking: words, signature: words });
 const result = fc.oneof<fc.Arbitrary<string | UserBlock[]>[]>(words, fc.array(fc.oneof(text, image)));
-/** As they come off a wire, where there is no -0. */
+/** Inputs as parsed from JSON, in which a model cannot send -0. */
 const input = fc.dictionary(fc.string(), fc.jsonValue()).map((it): unknown => JSON.parse(JSON.stringify(it)));
 const call = fc.record({ input, result, isError: fc.boolean() });
 const round = fc.record({

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { estimateTokens } from '../../../src/agent/loop/context-usage.ts';
 import {
   cutConversation,
-  joinTurns,
   shortenResults,
   shortenText,
   summaryBlock,
 } from '../../../src/agent/loop/cut-conversation.ts';
 import type { ModelMessage } from '../../../src/agent/models/model.ts';
+import { joinTurns } from '../../../src/agent/models/sanitize-request.ts';
 import { answered, called, conversations, faultsOf, replied, said } from './conversations.ts';
 
 describe('compact cut', () => {

@@ -61,6 +61,41 @@ describe('loop', () => {
     ]);
   });
 
+  test('images that the model rejects are removed, and the request is repeated', async () => {
+    const source = { type: 'base64', media_type: 'image/png', data: 'AAAA' };
+    const rejects = fails(new ModelError('bad-image', 'no'));
+    const it = play([rejects, rejects, text('ok')]);
+    it.context.messages.push(
+      { role: 'user', content: [{ type: 'image', source }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'seen' }] },
+      { role: 'user', content: [{ type: 'image', source }] },
+    );
+    expect(await run(it)).toMatchObject({ reason: 'done', turns: 1 });
+    const images = it.model.requests.map(
+      ({ messages }) => JSON.stringify(messages).split('"image"').length - 1,
+    );
+    expect(images).toEqual([2, 1, 0]);
+    expect(it.events.filter(({ kind }) => kind === 'images-removed')).toEqual([
+      { kind: 'images-removed', which: 'latest' },
+      { kind: 'images-removed', which: 'all' },
+    ]);
+    await expect(run(play([rejects]))).rejects.toMatchObject({ code: 'bad-image' });
+  });
+
+  test('images stay in the conversation if the request without them fails too', async () => {
+    const source = { type: 'base64', media_type: 'image/png', data: 'AAAA' };
+    const rejects = fails(new ModelError('bad-image', 'no'));
+    for (const last of [rejects, fails(new ModelError('bad-request', 'no'))]) {
+      const it = play([rejects, last]);
+      it.context.messages.push({ role: 'user', content: [{ type: 'image', source }] });
+      const before = structuredClone(it.context.messages);
+      await expect(run(it)).rejects.toBeInstanceOf(ModelError);
+      expect(it.model.requests).toHaveLength(2);
+      expect(it.context.messages).toEqual(before);
+      expect(it.events.filter(({ kind }) => kind === 'images-removed')).toEqual([]);
+    }
+  });
+
   test('runs a tool use and sends its result in the next request', async () => {
     const it = play([toolUse('Add', { a: 1 }, 't1'), text('done')]);
     expect(await run(it)).toMatchObject({ reason: 'done', turns: 2 });

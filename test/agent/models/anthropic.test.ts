@@ -157,6 +157,22 @@ describe('anthropic request', () => {
     expect(anthropicParams(modelRequest({ thinking, maxTokens })).thinking).toEqual(sent);
   });
 
+  test('a web search is the only tool, forced and without thinking; empty filters are left out', () => {
+    const webSearch = { allowed: ['a.example'], blocked: [] };
+    expect(anthropicParams(modelRequest({ webSearch, thinking: 'adaptive' }))).toMatchObject({
+      tools: [
+        { type: 'web_search_20250305', name: 'web_search', max_uses: 8, allowed_domains: ['a.example'] },
+      ],
+      tool_choice: { type: 'tool', name: 'web_search' },
+      thinking: { type: 'disabled' },
+    });
+  });
+
+  test('the effort is part of the output configuration', () => {
+    expect(anthropicParams(modelRequest({ effort: 'low' })).output_config).toEqual({ effort: 'low' });
+    expect(anthropicParams(modelRequest({}))).not.toHaveProperty('output_config');
+  });
+
   test('drops unsigned thinking blocks, empty texts and cache breakpoints of the caller', () => {
     const { messages } = anthropicParams(
       modelRequest({

@@ -11,7 +11,10 @@ export type Mishap =
   | { endAfter: number }
   | { hangAfter: number };
 
-/** Stands before an endpoint on loopback and spoils requests in order; those after the list pass. */
+/**
+ * A proxy before an endpoint on loopback that applies one fault to each request, in order; further requests are passed
+ * on.
+ */
 export async function startFaultyProxy(upstream: string, mishaps: readonly Mishap[]) {
   const headers: IncomingMessage['headers'][] = [];
   const gone = Promise.withResolvers<void>();
@@ -39,7 +42,7 @@ export async function startFaultyProxy(upstream: string, mishaps: readonly Misha
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     headers,
-    /** Resolves once a client has left before its answer was finished. */
+    /** Resolves once a client has disconnected before its answer was complete. */
     clientLeft: gone.promise,
     async [Symbol.asyncDispose]() {
       const closed = once(server, 'close');

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
-import { collectMessage, MessageCollector } from '../../../src/agent/models/message-collector.ts';
+import {
+  collectMessage,
+  invalidInput,
+  MessageCollector,
+} from '../../../src/agent/models/message-collector.ts';
 import type { ModelEvent } from '../../../src/agent/models/model.ts';
 import { replyEvents, text, thinking, together, toolUse } from '../../../src/agent/models/scripted.ts';
-import { invalidInput } from '../../../src/agent/models/tool-input.ts';
 
 test('assembles text, signed thinking blocks and tool uses in order', () => {
   const reply = together(thinking('hm', 'sig'), text('a', 'b'), toolUse('add', { a: 1 }), toolUse('now'));

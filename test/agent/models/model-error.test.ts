@@ -57,6 +57,36 @@ describe('describeFailure', () => {
     [401, 'bad key', /^Invalid API key · .*bad key/, 'authentication_failed', 'api_error'],
     [403, 'no', 'Failed to authenticate. API Error: 403 no', 'authentication_failed', 'api_error'],
     [404, 'gone', /^There's an issue with the selected model \(m\) · .*gone/, 'model_not_found', 'api_error'],
+    [
+      400,
+      'Could not process image',
+      /^API Error: an image in the conversation/,
+      'invalid_request',
+      'image_error',
+    ],
+    [
+      400,
+      'messages.0.content.1.image.source.base64.data: too large',
+      /image .* was removed/,
+      'invalid_request',
+      'image_error',
+    ],
+    [400, 'Invalid image_url: download failed', /was removed/, 'invalid_request', 'image_error'],
+    [
+      400,
+      'tools.0.custom.input_schema: property image_url is invalid',
+      'API Error: 400 tools.0.custom.input_schema: property image_url is invalid',
+      'unknown',
+      'api_error',
+    ],
+    [
+      400,
+      'messages.2.content.0.text: not a valid image description',
+      'API Error: 400 messages.2.content.0.text: not a valid image description',
+      'unknown',
+      'api_error',
+    ],
+    [400, 'image_url: Field required', 'API Error: 400 image_url: Field required', 'unknown', 'api_error'],
     [413, 'big', 'Request too large · big', 'invalid_request', 'image_error'],
     [429, 'slow', 'API Error: Request rejected (429) · slow', 'rate_limit', 'api_error'],
     [500, 'ouch', 'API Error: 500 ouch (http://api); try again later', 'server_error', 'api_error'],
@@ -87,7 +117,10 @@ describe('describeFailure', () => {
 describe('unreachable', () => {
   const ENDPOINT = { url: 'https://models.example/v1', variable: 'OPENAI_BASE_URL', timeoutMs: 2000 };
 
-  /** What a connection attempt throws: a vendor's error around fetch's around the system's. */
+  /**
+   * The error of a failed connection: that of the client library, whose cause is that of fetch, whose cause is that of
+   * the system.
+   */
   function connectionError(code: string, address?: string): Error {
     const system = Object.assign(new Error(`connect ${code}`), { code, ...(address && { address }) });
     const inner = new TypeError('fetch failed', { cause: system });

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import { StructuredOutput } from '../../../src/agent/builtins/structured-output.ts';
 import { collectMessage } from '../../../src/agent/models/message-collector.ts';
 import type { ModelMessage } from '../../../src/agent/models/model.ts';
 import { rehearsalModel, rehearse } from '../../../src/agent/models/rehearsal.ts';
 import { text, together, toolUse } from '../../../src/agent/models/scripted.ts';
+import { formatChannelMessages } from '../../../src/channels/channel-message.ts';
 import { collect } from '../../support/collect.ts';
 import { modelRequest, modelTool } from './requests.ts';
 
@@ -27,6 +29,28 @@ test.each([
   ['call search with {oops}', text('The input for search is not a JSON object: {oops}')],
 ])('follows "%s"', (prompt, reply) => {
   expect(rehearse({ messages: [user(prompt)], tools: TOOLS })).toEqual(reply);
+});
+
+test('the reminder of structured output is answered with values that fit the schema', async () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      answer: { type: 'integer', minimum: 3 },
+      kind: { enum: ['a', 'b'] },
+      note: { anyOf: [{ type: 'string', minLength: 6 }, { type: 'null' }] },
+      list: { type: 'array', items: { $ref: '#/$defs/item' }, minItems: 1 },
+      left: { type: 'string' },
+    },
+    required: ['answer', 'kind', 'note', 'list'],
+    $defs: { item: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] } },
+  };
+  const output = await StructuredOutput.compile(schema);
+  if (!(output instanceof StructuredOutput)) throw new Error(output.fault);
+  const { listed } = output.tool;
+  const tools = [{ name: listed.name, description: '', input_schema: schema }];
+  const messages = [user('What is it?'), user(output.remind() ?? '')];
+  const input = { answer: 3, kind: 'a', note: 'demo..', list: [{ ok: true }] };
+  expect(rehearse({ messages, tools })).toEqual(toolUse('StructuredOutput', input));
 });
 
 test('the tools it was given are listed by name', async () => {
@@ -127,4 +151,19 @@ test('answers other prompts and unknown tools with the supported phrases', () =>
   expect(rehearse({ messages: [user('sing')], tools: TOOLS }).blocks).toMatchObject([{ type: 'text' }]);
   expect(rehearse({ messages: [user('search x')], tools: [] }).blocks).toMatchObject([{ type: 'text' }]);
   expect(rehearse({ messages: [user('connect to x')], tools: [] }).blocks).toMatchObject([{ type: 'text' }]);
+});
+
+test('takes messages of channels as information: they are no steps, and do not end a turn', () => {
+  const pushed = formatChannelMessages([{ source: 'ci', content: 'call search with {}', meta: {} }]);
+  const noted = text('Noted: the channel ci has sent a message.');
+  expect(rehearse({ messages: [user(pushed)], tools: TOOLS })).toEqual(noted);
+  const [call, result] = used('1', 'found') as [ModelMessage, ModelMessage];
+  const round: ModelMessage = {
+    role: 'user',
+    content: [...(result.content as []), { type: 'text', text: pushed }],
+  };
+  const messages = [user('call search then list tools'), call, round];
+  expect(rehearse({ messages, tools: TOOLS })).toEqual(
+    rehearse({ messages: [user('list tools')], tools: TOOLS }),
+  );
 });

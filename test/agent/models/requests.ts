@@ -1,6 +1,6 @@
 import type { ModelRequest } from '../../../src/agent/models/model.ts';
 
-/** A small request, with what a test cares about in place of the defaults. */
+/** A small request; `over` replaces some of its members. */
 export function modelRequest(over: Partial<ModelRequest> = {}): ModelRequest {
   return {
     model: 'm-1',
@@ -13,7 +13,7 @@ export function modelRequest(over: Partial<ModelRequest> = {}): ModelRequest {
   };
 }
 
-/** A tool that takes whatever its properties say. */
+/** A tool whose input has these properties. */
 export function modelTool(name: string, properties: Record<string, unknown> = {}) {
   return { name, description: `Does ${name}`, input_schema: { type: 'object', properties } };
 }

@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { anthropicParams } from '../../../src/agent/models/anthropic.ts';
 import type { ModelMessage, ModelRequest } from '../../../src/agent/models/model.ts';
 import { openAiParams } from '../../../src/agent/models/openai.ts';
-import { limitImages, sanitizeRequest, wellFormed } from '../../../src/agent/models/sanitize-request.ts';
+import {
+  checkImages,
+  limitImages,
+  sanitizeRequest,
+  wellFormed,
+  withoutImages,
+} from '../../../src/agent/models/sanitize-request.ts';
 import type { UserBlock } from '../../../src/protocol/agent-message.ts';
 import { PNG } from '../results/sources.ts';
 import { modelRequest, modelTool } from './requests.ts';
@@ -78,10 +84,47 @@ describe('sanitizeRequest', () => {
   });
 });
 
+describe('invalid and rejected images', () => {
+  const image = (data: string, media_type = 'image/png'): UserBlock => ({
+    type: 'image',
+    source: { type: 'base64', media_type, data },
+  });
+  const pixel = PNG.toString('base64');
+  const omitted = { type: 'text', text: expect.stringContaining('Image omitted') };
+
+  test.each([
+    ['a png', image(pixel), image(pixel)],
+    ['a png that is declared as jpeg', image(pixel, 'image/jpeg'), image(pixel)],
+    ['other data', image('QUFBQQ=='), omitted],
+    ['no data', image(''), omitted],
+    [
+      'a type that only some endpoints accept',
+      image('QUFBQQ==', 'image/bmp'),
+      image('QUFBQQ==', 'image/bmp'),
+    ],
+  ])('%s in a prompt', (_, given, expected) => {
+    expect(checkImages([{ type: 'text', text: 'look' }, given])).toEqual([
+      { type: 'text', text: 'look' },
+      expected,
+    ]);
+  });
+
+  test('the images since the last reply are removed first', () => {
+    const user = (...content: UserBlock[]): ModelMessage => ({ role: 'user', content });
+    const reply: ModelMessage = { role: 'assistant', content: [{ type: 'text', text: 'ok' }] };
+    const result = { type: 'tool_result' as const, tool_use_id: 't', content: [image(pixel)] };
+    const messages = [user(image(pixel)), reply, user(result)];
+    const latest = withoutImages(messages, 'latest') ?? [];
+    expect(latest.map((it) => JSON.stringify(it).includes('"image"'))).toEqual([true, false, false]);
+    expect(withoutImages(latest, 'latest')).toBe(undefined);
+    expect(JSON.stringify(withoutImages(latest, 'all'))).not.toContain('"image"');
+  });
+});
+
 describe('limit of images', () => {
   const LEFT_OUT = '[Earlier image omitted]';
 
-  /** A png of that many pixels on its longer side, as long in base64 as said. */
+  /** A PNG with this many pixels on its longer side and this many base64 characters. */
   function image(pixels: number, length = 0): UserBlock {
     const bytes = Buffer.from(PNG);
     bytes.writeUInt32BE(pixels, 16);

@@ -37,6 +37,14 @@ test('records requests as they were sent', async () => {
   expect(model.requests.map((request) => request.messages.length)).toEqual([1]);
 });
 
+test('a model of a long conversation records nothing', async () => {
+  const model = scriptedModel((_, n) => text(`reply ${n}`), { records: false });
+  await collect(model.stream(modelRequest()));
+  const second = await collect(model.stream(modelRequest()));
+  expect(JSON.stringify(second)).toContain('reply 2');
+  expect(model.requests).toEqual([]);
+});
+
 test('throws scripted errors, and an error at the end of the script', async () => {
   const model = scriptedModel([fails(new ModelError('overloaded', 'busy'))]);
   await expect(collect(model.stream(modelRequest()))).rejects.toMatchObject({ code: 'overloaded' });

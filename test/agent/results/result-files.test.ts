@@ -45,7 +45,7 @@ test('a lasting store outlives its session, a temporary one does not', async () 
 test.each([
   ['temporary', async () => temporaryStore()],
   ['lasting', async () => lastingStore(await temporaryRoot())],
-])('a %s store waits for what is being saved, and saves nothing more', async (kind, make) => {
+])('a %s store that is disposed waits for pending writes, and saves nothing more', async (kind, make) => {
   const store = await make();
   const saves = Array.from({ length: 20 }, (_, n) => store.save(Buffer.from(`${n}`), '.txt'));
   await store[Symbol.asyncDispose]();
@@ -97,6 +97,6 @@ test.each([
   ['../../etc/passwd', '.bin'],
   ['text/../../x', '.txt'],
   ['', '.bin'],
-])('the ending for %j is %s, never a word of the server', (mimeType, extension) => {
+])('the extension for %j is %s, never a text of the server', (mimeType, extension) => {
   expect(extensionOf(mimeType)).toBe(extension);
 });

@@ -11,7 +11,7 @@ export const PNG = Buffer.from(
   'base64',
 );
 
-/** A store in memory; the nth file that was saved is `/saved/<n>` and its ending, the same bytes are the same file. */
+/** A store in memory: the nth file has the path `/saved/<n>` with its extension; equal bytes are one file. */
 export function memoryStore(): ResultStore & { readonly files: Map<string, string> } {
   const files = new Map<string, string>();
   return {
@@ -28,7 +28,7 @@ export function memoryStore(): ResultStore & { readonly files: Map<string, strin
   };
 }
 
-/** What came out of it as text. */
+/** The text of a saved file. */
 export function saved(store: ReturnType<typeof memoryStore>, path: string): string {
   return Buffer.from(store.files.get(path) ?? '', 'latin1').toString();
 }
@@ -39,7 +39,7 @@ export const FULL: ResultStore = {
   async [Symbol.asyncDispose]() {},
 };
 
-/** A source `r` with a tool `mcp__r__t`, in a session that can do everything unless a part says otherwise. */
+/** A source `r` with a tool `mcp__r__t`, in a session with all tools and permissions unless `parts` restricts them. */
 export function sourceWith(
   parts: Partial<ResultPolicy> = {},
   meta?: Readonly<Record<string, unknown>>,

@@ -1,14 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { IMAGE_TOKENS } from '../../../src/agent/results/limit.ts';
 import type { ModelContent } from '../../../src/agent/results/pieces.ts';
+import { IMAGE_TOKENS } from '../../../src/agent/results/result-limit.ts';
 import { toModel } from '../../../src/agent/results/to-model.ts';
 import { toProgram } from '../../../src/agent/results/tool-result.ts';
 import { isRecord } from '../../../src/base/json-value.ts';
 import { estimateTextTokens } from '../../../src/base/text/display-text.ts';
 import { FULL, memoryStore, PNG, sourceWith } from './sources.ts';
 
-/** What our own words about a file or a cut take, whatever the limit: a label, a path, a sentence. */
+/**
+ * Maximum number of tokens that Toolplane's notes about a file or an omission add to a result: a label, a path, a
+ * sentence.
+ */
 const WORDS = 350;
 const MOST = [20, 200, 2_000, 25_000];
 const LEGAL = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];

@@ -234,7 +234,7 @@ describe('to model', () => {
   test.each([
     ['a result', (given: object[], ...rest: Rest) => toModel({ content: given }, ...rest)],
     ['resources', (given: object[], ...rest: Rest) => contentsToModel(given, ...rest)],
-  ])('%s: what is interrupted saves nothing more', async (what, convert) => {
+  ])('%s: an interrupted conversion saves nothing more', async (what, convert) => {
     const store = memoryStore();
     const interrupted = new AbortController();
     const save: typeof store.save = async (bytes, extension) => {

@@ -46,7 +46,7 @@ describe('agent session', () => {
       {
         type: 'tool_result',
         tool_use_id: '2',
-        content: 'No such tool available: mcp__none__x',
+        content: '<tool_use_error>Error: No such tool available: mcp__none__x</tool_use_error>',
         is_error: true,
       },
     ]);
@@ -162,7 +162,7 @@ describe('agent session', () => {
 
   test('an unknown control request is refused by name', async () => {
     const { query } = drive([text('hi')]);
-    await expect(query.reloadSkills()).rejects.toMatchObject({
+    await expect(query.reloadPlugins()).rejects.toMatchObject({
       code: 'control-failed',
       errorCode: 'unsupported_request',
     });
@@ -198,7 +198,7 @@ describe('session life', () => {
     for await (const message of query) {
       if (message.type === 'assistant' && since === 0) {
         since = performance.now();
-        // The call begins in a later turn of the event loop than the message that tells of it.
+        // The call begins in a later turn of the event loop than the message about it.
         setImmediate(() => setImmediate(asleep.resolve));
       }
       if (message.type === 'user' && Number.isNaN(took)) took = performance.now() - since;
@@ -282,11 +282,20 @@ describe('session warnings', () => {
   test('reports the same for servers of a sub-agent', async () => {
     const notes: string[] = [];
     const { query } = drive(
-      [toolUse('Task', { description: 'd', prompt: 'p', subagent_type: 'helper' }), text('done'), text('ok')],
+      [
+        toolUse('Agent', {
+          description: 'd',
+          prompt: 'p',
+          subagent_type: 'helper',
+          run_in_background: false,
+        }),
+        text('done'),
+        text('ok'),
+      ],
       {},
       {
-        builtIns: ['Task'],
-        rules: allow('Task'),
+        builtIns: ['Agent'],
+        rules: allow('Agent'),
         agents: {
           helper: { description: 'h', prompt: 'Help.', mcpServers: [{ own: listing([BAD, GOOD]) }] },
         },
@@ -324,7 +333,7 @@ describe('session processes', () => {
     await send(user('two'));
     expect(await result(2)).toMatchObject({ result: 'second' });
     expect(results(model.requests[1])).toEqual({
-      t1: '!half of it\nInterrupted; the command and its processes were terminated',
+      t1: '!Interrupted; the command and its processes were terminated\nhalf of it',
     });
   });
 
@@ -359,7 +368,7 @@ describe('full disk', () => {
     return Object.fromEntries(files.toSorted().map((path) => [path, readFileSync(join(root, path), 'utf8')]));
   }
 
-  /** Writers that keep what can be found again: they have nothing to say. */
+  /** Writers of caches: they report no errors, because the content can be requested again. */
   const SILENT = ['catalogue', 'eras'];
 
   test.each([

@@ -19,7 +19,7 @@ async function ask(options: Options, host: Partial<SessionOptions>) {
   const { query, model } = drive(
     [text('hi'), text('hi')],
     { agents: AGENTS, mcpServers: { calc: calc() }, ...options },
-    { agent: 'adder', builtIns: ['Read', 'Task'], note: (it) => notes.push(it), ...host },
+    { agent: 'adder', builtIns: ['Read', 'Agent'], note: (it) => notes.push(it), ...host },
   );
   const messages = await untilResult(query);
   const init = messages.find((it) => it.type === 'system' && it.subtype === 'init');
@@ -63,7 +63,7 @@ test.each<[string, Options, Partial<SessionOptions>, object]>([
     'an unknown agent',
     {},
     { agent: 'unknown' },
-    { model: 'm', notes: ['agent "unknown" is ignored: no agent with this name is defined'] },
+    { model: 'm', notes: ['--agent "unknown" is ignored: no agent with this name is defined'] },
   ],
 ])('%s', async (_, options, host, expected) => {
   expect(await ask(options, host)).toMatchObject(expected);

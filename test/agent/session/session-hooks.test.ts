@@ -17,7 +17,7 @@ const ADD = toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1');
 
 type Answer = HookJSONOutput | undefined;
 
-/** Callbacks for these events that keep what they were told, in one list. */
+/** Callbacks for these events that record their inputs in one list. */
 function listen(answers: Partial<Record<HookEvent, Answer | ((input: HookInput) => Answer)>>) {
   const heard: HookInput[] = [];
   const hooks = Object.fromEntries(
@@ -345,17 +345,13 @@ test("sub-agents run SubagentStart and SubagentStop, and their calls carry the a
   });
   const { query, model } = drive(
     [
-      toolUse(
-        'Task',
-        { description: 'add', prompt: 'add 1 and 2', subagent_type: 'general-purpose' },
-        'task',
-      ),
+      toolUse('Agent', { description: 'add', prompt: 'add 1 and 2', run_in_background: false }, 'task'),
       ADD,
       text('3'),
       text('done'),
     ],
     { mcpServers: { calc: calc() }, hooks },
-    { builtIns: ['Task'], rules: allow('mcp__calc', 'Task') },
+    { builtIns: ['Agent'], rules: allow('mcp__calc', 'Agent') },
   );
   await collect(query);
   expect(texts(model.requests[1])).toEqual(['add 1 and 2', 'be quick']);
@@ -380,14 +376,14 @@ test('a SubagentStop hook that always blocks is limited', async () => {
   const { hooks } = listen({ SubagentStop: { decision: 'block', reason: 'more' } });
   const { query, model } = drive(
     (request) => {
-      const isLead = request.tools.some(({ name }) => name === 'Task');
+      const isLead = texts(request)[0] !== 'y';
       if (!isLead) return text('sub');
       return model.requests.length === 1
-        ? toolUse('Task', { description: 'x', prompt: 'y', subagent_type: 'general-purpose' })
+        ? toolUse('Agent', { description: 'x', prompt: 'y', run_in_background: false })
         : text('done');
     },
     { hooks },
-    { builtIns: ['Task'], rules: allow('Task') },
+    { builtIns: ['Agent'], rules: allow('Agent') },
   );
   expect(resultOf(await collect(query))).toMatchObject({ result: 'done' });
   expect(model.requests).toHaveLength(1 + 4 + 1);
@@ -490,7 +486,7 @@ test('a hook that exceeds its time limit blocks the call, and its callback is ab
   );
   await collect(query);
   await told.promise;
-  expect(results(model.requests[1]).t1).toMatch(/A PreToolUse hook failed: timed out after 50 ms/);
+  expect(results(model.requests[1]).t1).toMatch(/A PreToolUse hook failed: timed out after 0\.05 s/);
 });
 
 test('a second initialize does not run hooks twice', async () => {

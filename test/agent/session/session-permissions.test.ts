@@ -37,7 +37,7 @@ describe('session permissions', () => {
     [
       'deny beats allow',
       [...deny('mcp__calc__add'), ...allow('mcp__calc')],
-      '!No such tool available: mcp__calc__add',
+      '!<tool_use_error>Error: No such tool available: mcp__calc__add</tool_use_error>',
     ],
     ['allow', allow('mcp__calc__add'), '3'],
     ['allow for the whole server', allow('mcp__calc__*'), '3'],
@@ -306,7 +306,7 @@ describe('session permissions', () => {
   });
 
   const NOBODY =
-    'Permission required, but there is no user or callback to ask; the rule "mcp__calc__add" would allow it.';
+    'Permission required, but there is no user or callback to ask; the rule "mcp__calc__add" would allow the call.';
 
   test('without an asker a call is denied, reported in a message and to a hook, and listed in the result', async () => {
     const heard: unknown[] = [];
@@ -343,7 +343,7 @@ describe('session permissions', () => {
   test('a malformed answer is a denial', async () => {
     const { ask, asked, answer, send, model, result } = raw([ADD, text('ok')], { builtIns: [] });
     await ask('initialize', { sdkMcpServers: ['calc'] });
-    // The server, as a program that knows only its three messages would play it.
+    // The program answers for its server, and supports only three messages.
     void (async () => {
       for (let n = 1; ; n++) {
         const { request_id, request } = await asked('mcp_message', n);
@@ -375,7 +375,7 @@ describe('session permissions', () => {
   });
 
   test.each([
-    ['always_deny', '!No such tool available: mcp__calc__add', 0],
+    ['always_deny', '!<tool_use_error>Error: No such tool available: mcp__calc__add</tool_use_error>', 0],
     ['always_ask', '3', 1],
     ['always_allow', '3', 0],
   ] as const)('server policy %s', async (policy, expected, times) => {
@@ -524,7 +524,7 @@ describe('saved rules', () => {
   const CALL = toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1');
   const LOCAL = '.toolplane/settings.local.json';
 
-  /** One session whose rules are kept in files; what was asked, noted and came of the call. */
+  /** Runs a session with rules in files; returns the permission requests, the notes and the result of the call. */
   async function session(place: ConfigPlace, initial: RuleSet, options: Options) {
     const notes: string[] = [];
     const note = (told: string) => void notes.push(told);
@@ -660,7 +660,7 @@ describe('session links', () => {
 
   type Place = Awaited<ReturnType<typeof linkedPlace>>;
 
-  /** What each call came to; a question is answered with the text "asked". */
+  /** The result of each call; a permission request is answered with a denial with the text "asked". */
   async function outcomes(
     place: Place,
     rules: readonly Rule[],

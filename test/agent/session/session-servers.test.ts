@@ -3,6 +3,7 @@ import { McpServer } from '../../../interop/node_modules/@modelcontextprotocol/s
 import { text, together, toolUse } from '../../../src/agent/models/scripted.ts';
 import type { Frame } from '../../../src/protocol/control-frame.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
+import { startWeb } from '../../mcp/transports/http/support/web.ts';
 import { collect } from '../../support/collect.ts';
 import { allow, calc, drive, raw, resultOf, results, said, texts, untilResult } from '../../support/drive.ts';
 import { fixture, isAlive } from '../../support/fixture-server.ts';
@@ -138,7 +139,7 @@ test('mcp_call: a timeout or cancellation is sent to the server', async () => {
   });
   const request = { subtype: 'mcp_call', tool: 'mcp__slow__wait' };
   await send({ type: 'control_request', request_id: 'taken', request });
-  // What is sent later is answered later: the call has begun.
+  // Requests are served in order: after this answer, the call before it has begun.
   await ask('mcp_call', { tool: 'mcp__slow__pid' });
   await send({ type: 'control_cancel_request', request_id: 'taken' });
   for (const server of ['fix', 'slow']) {
@@ -196,12 +197,14 @@ test('changed prompts update the commands', async () => {
 });
 
 test('mcp_status reports annotations and errors without secrets', async () => {
+  // A 404 is final; a server that may recover would be `pending` during each retry.
+  await using web = await startWeb((_, response) => response.writeHead(404).end());
   const { ask, session } = raw([], {
     servers: {
       fix: fixture({ env: { TOKEN: 'sesame' } }),
       bad: {
         type: 'http',
-        url: 'http://127.0.0.1:1/mcp?key=sesame',
+        url: `${web.url}?key=sesame`,
         headers: { Authorization: 'Bearer sesame' },
       },
     },
@@ -567,13 +570,13 @@ test('an interrupt ends a turn that waits for a server; the next turn works', as
   await send(user('one'));
   await ask('interrupt');
   expect(await result()).toMatchObject({ subtype: 'error_during_execution' });
-  // It is not a server of the program, so this does not wait for it.
+  // The slow server is not one of the program, so this request does not wait for it.
   expect(await ask('mcp_set_servers', { servers: {} })).toMatchObject({ response: { added: [] } });
   await ask('mcp_toggle', { serverName: 'slow', enabled: false });
   await send(user('two'));
   expect(await result(2)).toMatchObject({ subtype: 'success', result: 'second' });
   expect(session.servers.all.get('slow')?.state.kind).toBe('disabled');
-  // What the first turn did not come to is made up for.
+  // The SessionStart hook, which the interrupted first turn did not run, runs in the second.
   expect(texts(model.requests[0])).toEqual(['two', 'started']);
 });
 
@@ -628,7 +631,7 @@ test('a malformed answer of the program fails only that server', async () => {
   }
   await session.servers.ready();
   expect(await namesOf(ask)).toEqual(['fix connected', 'odd failed', '__proto__ failed']);
-  // What comes for a server that is not there is taken and dropped.
+  // A message for a server that does not exist is accepted and dropped.
   const late = { jsonrpc: '2.0', id: 1, method: 'roots/list' };
   expect(await ask('mcp_message', { server_name: 'odd', message: late })).toMatchObject({
     subtype: 'success',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   parseUserMessage,
+  ReceivedIds,
   type SessionState,
   SessionStateTracker,
   TurnQueue,
@@ -47,6 +48,30 @@ describe('turn queue', () => {
     expect(log).toEqual(['running', 'a began', 'a ended', 'b began', 'b ended', 'idle']);
   });
 
+  test('notices start a turn only if there are any, after the messages of users', async () => {
+    const log: string[] = [];
+    const batch = {
+      notices: [{ text: 'news', origin: { kind: 'channel' as const, server: 's' } }],
+      channelMessages: [],
+      stored() {},
+      dropped() {},
+    };
+    let waiting = 0;
+    const turns = new TurnQueue(
+      async ({ uuid, notices }) => void log.push(uuid ?? `notices ${notices?.notices.length}`),
+      new SessionStateTracker(() => {}),
+      () => (waiting-- > 0 ? batch : undefined),
+    );
+    turns.notify();
+    waiting = 1;
+    turns.push(line('a'));
+    await turns.done();
+    waiting = 1;
+    turns.notify();
+    await turns.done();
+    expect(log).toEqual(['a', 'notices 1', 'notices 1']);
+  });
+
   test('a message without a turn does not change the state', async () => {
     const { turns, log, end } = queue();
     turns.push(line('a', false));
@@ -85,7 +110,7 @@ describe('parseUserMessage', () => {
       line([null, hi, 7, { type: 'tool_use' }, { type: 'image' }]),
       [hi],
     ],
-    ['a blank text', line(' \n'), []],
+    ['a blank text', line(' \n'), [{ type: 'text', text: '(no content)' }]],
     ['no message', { type: 'user', message: 'hi' }, []],
   ])('%s', (_, frame, content) => {
     expect(parseUserMessage(frame)).toEqual({
@@ -117,6 +142,16 @@ describe('parseUserMessage', () => {
       expect(parseUserMessage(frame)).toBeUndefined();
     },
   );
+});
+
+test('ReceivedIds recognizes repeated ids, and remembers the latest ones', () => {
+  const received = new ReceivedIds();
+  expect([received.isNew('a'), received.isNew('a')]).toEqual([true, false]);
+  expect([received.isNew(undefined), received.isNew(undefined)]).toEqual([true, true]);
+  for (let n = 0; n < 999; n++) received.isNew(`id ${n}`);
+  expect(received.isNew('a')).toBe(false);
+  received.isNew('one more');
+  expect(received.isNew('a')).toBe(true);
 });
 
 describe('SessionStateTracker', () => {

@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { forkSession, forkSources } from '../../../src/agent/transcript/fork-session.ts';
 import { readTranscript, readTranscriptTo } from '../../../src/agent/transcript/read-transcript.ts';
 import { sessionPath } from '../../../src/agent/transcript/session-files.ts';
-import { Transcript } from '../../../src/agent/transcript/transcript.ts';
+import { forkSession, forkSources, Transcript } from '../../../src/agent/transcript/transcript.ts';
+
 import { replied, said } from '../loop/conversations.ts';
 import { bodies, CWD, HEADER, OTHER, options, SESSION, temporaryRoot } from './sessions.ts';
 

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { INTERRUPTED } from '../../../src/agent/loop/run-calls.ts';
 import type { ModelMessage } from '../../../src/agent/models/model.ts';
 import {
   chainTo,
+  readClaudeTranscript,
   readTranscript,
   readTranscriptTo,
   repairConversation,
@@ -237,7 +239,7 @@ describe('repairConversation', () => {
   const lost = (id: string) => ({
     type: 'tool_result',
     tool_use_id: id,
-    content: 'The call was interrupted before it returned a result; the tool may have run.',
+    content: INTERRUPTED,
     is_error: true,
   });
   const gap = said('[A message is missing here.]');
@@ -287,7 +289,7 @@ describe('repairConversation', () => {
 
   test('reports the repairs', () => {
     expect(repairConversation([said('go'), called('a'), answered({ x: 'X' })]).faults).toEqual([
-      'the call a of Read has no result',
+      'the call a of Read has no result; it is treated as interrupted',
       'the result for x has no matching call',
     ]);
     expect(repairConversation([replied('ok')]).faults).toEqual(['a user message is missing']);
@@ -311,5 +313,52 @@ describe('repairConversation', () => {
         expect(mended.filter(replies)).toEqual(rest.filter(replies));
       }),
     );
+  });
+});
+
+describe('transcripts of the claude CLI', () => {
+  const read = (records: readonly object[]) =>
+    readClaudeTranscript(records.map((record) => JSON.stringify(record)).join('\n'), {
+      sessionId: 's',
+      cwd: '/w',
+    });
+  const user = (uuid: string, parentUuid: string | null, content: string) => ({
+    type: 'user',
+    uuid,
+    parentUuid,
+    message: { role: 'user', content },
+  });
+  const each = <T>(create: (at: number) => T) => Array.from({ length: 15_000 }, (_, at) => create(at));
+
+  test('many leaves after a long chain are read in linear time', { timeout: 10_000 }, () => {
+    const chain = each((at) => ({
+      type: 'progress',
+      uuid: `p${at}`,
+      parentUuid: at === 0 ? 'r' : `p${at - 1}`,
+    }));
+    const leaves = each((at) => ({ type: 'progress', uuid: `l${at}`, parentUuid: 'p14999' }));
+    expect(read([user('r', null, 'Hi'), ...chain, ...leaves])?.messages).toEqual([said('Hi')]);
+  });
+
+  test('the parts of a reply are joined in order', () => {
+    const content = each((at) => ({ type: 'text', text: `${at}` }));
+    const parts = content.map((block, at) => ({
+      type: 'assistant',
+      uuid: `a${at}`,
+      parentUuid: at === 0 ? 'r' : `a${at - 1}`,
+      message: { id: 'm', role: 'assistant', model: 'm', content: [block] },
+    }));
+    expect(read([user('r', null, 'Hi'), ...parts])?.messages).toEqual([
+      said('Hi'),
+      { role: 'assistant', content },
+    ]);
+  });
+
+  test('a message that a compaction lists repeatedly is kept once', () => {
+    const preservedMessages = { anchorUuid: 's', uuids: ['k', 'k', 's', 'k'] };
+    const boundary = { type: 'system', uuid: 'b', parentUuid: null, compactMetadata: { preservedMessages } };
+    const summary = { ...user('s', 'b', 'Summary'), isCompactSummary: true };
+    const entries = read([user('k', null, 'Kept'), boundary, summary])?.entries;
+    expect(entries?.map(({ uuid }) => uuid)).toEqual(['s', 'k']);
   });
 });

@@ -11,7 +11,7 @@ export const OTHER = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';
 export const NOON = '2026-01-02T12:00:00.000Z';
 export const CWD = '/home/ada/engine';
 
-/** A folder that is gone after the test. */
+/** A temporary folder, which is removed after the test. */
 export async function temporaryRoot(): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'toolplane-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));

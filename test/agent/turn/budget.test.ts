@@ -3,7 +3,7 @@ import { text, together, toolUse } from '../../../src/agent/models/scripted.ts';
 import type { SDKMessage } from '../../../src/protocol/agent-message.ts';
 import { calc, drive, kinds, resultOf, said, untilResult } from '../../support/drive.ts';
 
-/** A cent. */
+/** Usage that costs one cent. */
 const CENT = { usage: { input_tokens: 5000, output_tokens: 0 } };
 const PRICED = { modelName: 'claude-sonnet-5' };
 const spent = (messages: readonly SDKMessage[]) => resultOf(messages) as unknown as Record<string, unknown>;
@@ -71,7 +71,9 @@ test('a model without known prices ends the turn, because the budget cannot be c
   const { query } = drive([text('hi')], {}, { maxBudgetUsd: 1 });
   expect(spent(await untilResult(query))).toMatchObject({
     subtype: 'error_max_budget_usd',
-    errors: ['The maximum budget ($1) cannot be checked: the prices of the model "m" are unknown'],
+    errors: [
+      'The maximum budget ($1) cannot be checked: the prices of the model "m" are unknown; limit the number of model requests with maxTurns instead',
+    ],
   });
 });
 

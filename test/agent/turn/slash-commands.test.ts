@@ -12,7 +12,7 @@ import type { ContentBlock } from '../../../src/protocol/mcp.ts';
 
 type Asked = { server: string; prompt: string; args: unknown };
 
-/** A server `my docs` with these prompts, each of which says this. */
+/** A server `my docs` with prompts, each of which returns these messages. */
 function docs(said: PromptMessage[] | Error, { directory = '/nowhere', builtIns = ['Read'] } = {}) {
   const asked: Asked[] = [];
   const getPrompt: Features['getPrompt'] = async (server, prompt, args) => {
@@ -139,7 +139,8 @@ test.each(['/mcp__my_docs__find_it', '/mcp__my_docs__find_it "" b'])(
   '%j without a required argument is rejected before the server is asked',
   async (line) => {
     const { world, asked } = docs([]);
-    const fault = '/mcp__my_docs__find_it needs <what>: /mcp__my_docs__find_it <what> [where]';
+    const fault =
+      '/mcp__my_docs__find_it requires the argument <what>; usage: /mcp__my_docs__find_it <what> [where]';
     expect(await expandCommand(line, world, never)).toEqual({ fault });
     expect(asked).toEqual([]);
   },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { INTERRUPTED } from '../../../src/agent/loop/run-calls.ts';
 import {
   type Model,
   ModelError,
@@ -42,7 +43,7 @@ describe('session turns', () => {
     ...more,
   });
 
-  /** Prompts that come one by one, when the test wants them. */
+  /** Prompts that the test sends one by one. */
   function byHand() {
     const gates = [gate(), gate(), gate()];
     async function* prompts() {
@@ -64,7 +65,7 @@ describe('session turns', () => {
     await first.reached;
     await send(user('two', { uuid: 'u2' }));
     await send(user('three'));
-    // The requests of the program are answered all the while.
+    // Control requests of the program are answered during the turn.
     expect(await ask('mcp_status')).toMatchObject({ subtype: 'success' });
     first.open();
     expect(await Promise.all([1, 2, 3].map((n) => result(n)))).toMatchObject([
@@ -88,7 +89,8 @@ describe('session turns', () => {
     expect(await ask('interrupt')).toMatchObject({ response: { still_queued: ['u2'] } });
     expect(await result(1)).toMatchObject({
       subtype: 'error_during_execution',
-      num_turns: 1,
+      terminal_reason: 'aborted_streaming',
+      num_turns: 2,
       modelUsage: {},
     });
     expect(await result(2)).toMatchObject({ subtype: 'success', result: 'reply 2' });
@@ -156,7 +158,7 @@ describe('session turns', () => {
     await query.interrupt();
     await withdrawn.promise;
     expect(resultOf(await first)).toMatchObject({ subtype: 'error_during_execution' });
-    // Too late: nothing may run any more.
+    // This answer is too late: no call may run.
     asked.open();
     next(1);
     expect(resultOf(await untilResult(query))).toMatchObject({ subtype: 'success', result: 'second' });
@@ -177,15 +179,23 @@ describe('session turns', () => {
         }
       },
     };
-    const { send, ask, result, session } = raw([], { model });
+    const { send, ask, result, session, seen } = raw([], { model });
     await send(user('tell me'));
     await spoken.promise;
     await ask('interrupt');
-    expect(await result(1)).toMatchObject({ subtype: 'error_during_execution', num_turns: 1 });
-    expect(session.conversation.messages.at(-1)).toEqual({
-      role: 'assistant',
-      content: [{ type: 'text', text: 'Once upon' }],
+    expect(await result(1)).toMatchObject({
+      subtype: 'error_during_execution',
+      terminal_reason: 'aborted_streaming',
+      num_turns: 2,
     });
+    const note = { role: 'user', content: [{ type: 'text', text: '[Request interrupted by user]' }] };
+    expect(session.conversation.messages.slice(1)).toEqual([
+      { role: 'assistant', content: [{ type: 'text', text: 'Once upon' }] },
+      note,
+    ]);
+    expect(seen.filter(({ type }) => type === 'user')).toMatchObject([
+      { message: note, parent_tool_use_id: null, timestamp: expect.any(String) },
+    ]);
     await send(user('go on'));
     expect(await result(2)).toMatchObject({ subtype: 'success', result: 'second' });
   });
@@ -227,7 +237,7 @@ describe('session turns', () => {
     await send(user('two'));
     expect(await result(2)).toMatchObject({ result: 'second' });
     expect(results(model.requests[2])).toEqual({
-      t1: '!The call was interrupted before it returned a result; the tool may have run.',
+      t1: `!${INTERRUPTED}`,
       t2: '1',
     });
   });
@@ -349,6 +359,30 @@ describe('session turns', () => {
     expect(entries.slice(1).map(({ uuid }) => uuid)).toEqual(told);
   });
 
+  test('a turn that the budget ends is stored with a result for each call', async () => {
+    const { kept, read } = await transcript();
+    const { query, session } = drive(
+      [
+        {
+          ...toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1'),
+          usage: { input_tokens: 5000, output_tokens: 0 },
+        },
+      ],
+      { mcpServers: { calc: calc() } },
+      { transcript: kept, rules: allow('mcp__calc'), modelName: 'claude-sonnet-5', maxBudgetUsd: 0.01 },
+    );
+    expect(resultOf(await untilResult(query))).toMatchObject({ subtype: 'error_max_budget_usd' });
+    await session().done;
+    const { entries, messages, diagnostics } = await read();
+    expect(diagnostics).toEqual([]);
+    expect(new Set(entries.map(({ uuid }) => uuid)).size).toBe(entries.length);
+    expect(messages).toEqual(session().conversation.messages);
+    expect(messages.at(-1)).toMatchObject({
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 't1' }],
+    });
+  });
+
   test('/clear continues as a new session with its own transcript; /compact without messages reports it', async () => {
     const { kept, read } = await transcript();
     const clearId = randomUUID();
@@ -370,7 +404,8 @@ describe('session turns', () => {
     await session().done;
     expect(
       messages.flatMap((it) => (it.type === 'result' && it.subtype === 'success' ? [it.result] : [])),
-    ).toEqual(['ok', '', 'Nothing to compact.', 'ok']);
+    ).toEqual(['ok', '', '', 'ok']);
+    expect(JSON.stringify(messages)).toContain('Error: No messages to compact');
     const at = messages.findIndex(({ type }) => type === 'conversation_reset');
     const [before, after] = [messages[0]?.session_id, session().id];
     const [reset, ...rest] = messages.slice(at);
@@ -379,12 +414,47 @@ describe('session turns', () => {
     expect(new Set(rest.map(({ session_id }) => session_id))).toEqual(new Set([after]));
     expect(after).not.toBe(before);
     expect(sources).toEqual(['clear', ['clear', after]]);
-    expect(model.requests.at(-1)?.messages).toHaveLength(1);
+    expect(model.requests.at(-1)?.messages).toMatchObject(
+      [
+        /^<local-command-caveat>/,
+        /^<command-name>\/clear</,
+        /^<local-command-stdout></,
+        /^<local-command-caveat>/,
+        /^<command-name>\/compact</,
+        /^<local-command-stderr>Error: No messages to compact</,
+        'two',
+      ].map((expected) => ({ role: 'user', content: [{ text: expect.stringMatching(expected) }] })),
+    );
     expect((await read()).messages).toMatchObject([{ content: [{ text: 'one' }] }, { role: 'assistant' }]);
     const next = join(dirname(kept.path), `${after}.jsonl`);
     const { header, messages: cleared } = readTranscript(await readFile(next, 'utf8'));
-    expect(cleared).toEqual(session().conversation.messages);
+    const blocks = (all: readonly ModelMessage[]) => all.flatMap(({ content }) => [...content]);
+    expect(blocks(cleared)).toEqual(blocks(session().conversation.messages));
     expect(header?.forkedFrom).toBe(basename(kept.path, '.jsonl'));
+  });
+
+  test.each([
+    [[' /clear '], false],
+    [['/clear', 'about X'], false],
+    [['about X', '/clear'], true],
+    [['/clear \n'], true],
+    [['/clear about X'], true],
+  ])('a command is the last text block, from its first character on: %j', async (texts, isCleared) => {
+    const content = texts.map((it) => ({ type: 'text' as const, text: it }));
+    async function* prompts() {
+      yield { ...said(''), message: { role: 'user' as const, content } };
+    }
+    const { query, model } = drive(() => text('ok'), { prompt: prompts() });
+    const messages = await collect(query);
+    expect(messages.some(({ type }) => type === 'conversation_reset')).toBe(isCleared);
+    expect(model.requests.map(({ messages: sent }) => sent)).toEqual(
+      isCleared ? [] : [[{ role: 'user', content }]],
+    );
+  });
+
+  test.each(['clear', 'new', 'reset'])('the result of /%s names the command as typed', async (name) => {
+    const { query } = drive(() => text('ok'), { prompt: `/${name}` });
+    expect(resultOf(await collect(query))).toMatchObject({ local_command: name });
   });
 
   test('when the result arrives, the transcript file has the whole turn', async () => {
@@ -560,7 +630,6 @@ describe('session turns', () => {
     ['no content', { type: 'user', message: { role: 'user' } }],
     ['null blocks', user([null, 7, 'x'])],
     ['a text without text', user([{ type: 'text' }])],
-    ['an empty text', user('  ')],
     ['an image without source', user([{ type: 'image' }])],
   ])('a user message with %s gets an error result, and the session continues', async (_, frame) => {
     const { send, result, model } = raw([text('ok')]);
@@ -572,6 +641,19 @@ describe('session turns', () => {
     await send(user([null, { type: 'text', text: 'go' }]));
     expect(await result(2)).toMatchObject({ subtype: 'success', result: 'ok' });
     expect(model.requests[0]?.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'go' }] }]);
+  });
+
+  test.each([
+    ['an empty text', user('')],
+    ['a blank text', user('  ')],
+    ['no blocks', user([])],
+    ['an empty block', user([{ type: 'text', text: '' }])],
+  ])('a user message with %s is sent to the model with a placeholder', async (_, frame) => {
+    const { send, result, model } = raw([text('ok')]);
+    await send(frame);
+    expect(await result(1)).toMatchObject({ subtype: 'success', result: 'ok' });
+    const content = [{ type: 'text', text: '(no content)' }];
+    expect(model.requests[0]?.messages).toEqual([{ role: 'user', content }]);
   });
 
   test('other frames are not messages', async () => {
@@ -783,11 +865,14 @@ describe('session turns', () => {
     await send(user('two'));
     await result(2);
     expect(model.requests.map((it) => it.model)).toEqual(['other', 'm']);
-    expect(seen.filter(({ type }) => type === 'user')).toMatchObject(
-      ['other', 'm'].map((name) => ({
-        message: { content: `<local-command-stdout>Set model to \`${name}\`</local-command-stdout>` },
-        isReplay: true,
-      })),
+    const output = '<local-command-stdout>Set model to `m`</local-command-stdout>';
+    expect(seen.filter(({ type }) => type === 'user')).toMatchObject([
+      { message: { content: output }, isReplay: true },
+    ]);
+    expect(model.requests[1]?.messages.slice(2)).toMatchObject(
+      [/^<local-command-caveat>/, /^<command-name>\/model<[\s\S]*<command-args>default</, output, 'two'].map(
+        (expected) => ({ role: 'user', content: [{ text: expect.stringMatching(expected) }] }),
+      ),
     );
   });
 });

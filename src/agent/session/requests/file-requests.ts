@@ -1,11 +1,11 @@
-import { decide } from '../../permissions/decide.ts';
-import { absolutePath } from '../../permissions/path.ts';
-import type { Frame } from '../../protocol/control-frame.ts';
-import { SdkError } from '../../protocol/sdk-error.ts';
-import { READ } from '../builtins/files/read.ts';
-import { readReal } from '../builtins/files/real-file.ts';
-import { realInput, ruleLinks } from '../builtins/files/real-path.ts';
-import type { Session } from './session.ts';
+import { decide } from '../../../permissions/decide.ts';
+import { absolutePath } from '../../../permissions/path.ts';
+import type { Frame } from '../../../protocol/control-frame.ts';
+import { SdkError } from '../../../protocol/sdk-error.ts';
+import { READ } from '../../builtins/files/read.ts';
+import { readReal } from '../../builtins/files/real-file.ts';
+import { realInput, ruleLinks } from '../../builtins/files/real-path.ts';
+import type { Session } from '../session.ts';
 
 type Served = { readonly signal: AbortSignal };
 
@@ -22,12 +22,12 @@ export async function rewindFiles(session: Session, body: Frame, { signal }: Ser
     throw new SdkError('control-failed', error);
   }
   const { filesChanged, insertions, deletions, skippedLinks, failures } = rewound;
-  for (const failure of failures) session.context.note(`A file could not be rewound: ${failure}`);
+  for (const failure of failures) session.context.note(`cannot rewind the file ${failure}`);
   if (isDryRun) return { canRewind: true, filesChanged, insertions, deletions };
   return { canRewind: true, skippedLinks };
 }
 
-/** How much of a file is sent if the program sets no limit, and at most. */
+/** How many bytes of a file are sent: if the program sets no limit, and at most. */
 const DEFAULT_BYTES = 1_000_000;
 const MAX_BYTES = 32_000_000;
 

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { SessionOptions } from '../../../src/agent/session/session.ts';
-import type { Rule } from '../../../src/permissions/rule.ts';
-import { raw } from '../../support/drive.ts';
-import { temporaryRoot } from '../transcript/sessions.ts';
+import type { SessionOptions } from '../../../../src/agent/session/session.ts';
+import type { Rule } from '../../../../src/permissions/rule.ts';
+import { raw } from '../../../support/drive.ts';
+import { temporaryRoot } from '../../transcript/sessions.ts';
 
 // interop/programs/read-file.ts compares the answers with those of the real CLI.
 

@@ -1,4 +1,3 @@
-import { imageCost, previewSize, type ResultLimit, sizeOf } from './limit.ts';
 import { spill } from './long-text.ts';
 import {
   besideImage,
@@ -11,12 +10,13 @@ import {
   textOf,
 } from './pieces.ts';
 import type { ResultSource } from './result-files.ts';
+import { imageCost, previewSize, type ResultLimit, sizeOf } from './result-limit.ts';
 
 /**
  * The pieces as blocks within the limit. The largest texts are moved to a file, and a summary replaces the first of
  * them; images beyond the limit are replaced by their paths.
  */
-export async function fitPieces(
+export async function fitToLimit(
   pieces: readonly Piece[],
   source: ResultSource,
 ): Promise<(ModelText | ModelImage)[]> {

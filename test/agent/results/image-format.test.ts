@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkImage } from '../../../src/agent/results/images.ts';
+import { checkImage } from '../../../src/agent/results/image-format.ts';
 import { PNG } from './sources.ts';
 
 describe('checkImage', () => {

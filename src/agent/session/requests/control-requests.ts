@@ -1,25 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord } from '../../base/json-value.ts';
-import type { Reply, ServedRequest } from '../../control/channel.ts';
-import { readCallbackHooks } from '../../hooks/session-hooks.ts';
-import { type CallRefusal, callTool, type ServerCall } from '../../mcp/calls/call-tool.ts';
+import { isRecord } from '../../../base/json-value.ts';
+import type { Reply, ServedRequest } from '../../../control/channel.ts';
+import { neverRuns } from '../../../hooks/match-hooks.ts';
+import { readCallbackHooks } from '../../../hooks/session-hooks.ts';
+import { type CallRefusal, callTool, type ServerCall } from '../../../mcp/calls/call-tool.ts';
 
-import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
-import { sdkEntry } from '../../mcp/servers/server-entry.ts';
-import { modeOf } from '../../permissions/rule-store.ts';
-import { serverArguments } from '../../pool/schema/model-schema.ts';
-import type { Frame } from '../../protocol/control-frame.ts';
-import type { JsonSchema } from '../../protocol/mcp.ts';
-import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
-import { SdkError } from '../../protocol/sdk-error.ts';
-import { StructuredOutput } from '../builtins/structured-output.ts';
-import { contextUsage } from '../loop/context-usage.ts';
-import { listCommands } from '../turn/slash-commands.ts';
-import { currentSystemPrompt, DEFAULT_SYSTEM_PROMPT } from '../turn/system-prompt.ts';
-import { replayMessage } from '../turn/turn-report.ts';
-import { parseAgents } from './agent-definition.ts';
-import { allServerStatus, type ServerStatus } from './server-status.ts';
-import type { Session } from './session.ts';
+import type { ServerEntry } from '../../../mcp/connection/connect-context.ts';
+import { sdkEntry } from '../../../mcp/servers/server-entry.ts';
+import { modeOf } from '../../../permissions/rule-store.ts';
+import { serverArguments } from '../../../pool/schema/model-schema.ts';
+import type { Frame } from '../../../protocol/control-frame.ts';
+import { flagName, SYSTEM_PROMPT_DYNAMIC_BOUNDARY } from '../../../protocol/launch-flag.ts';
+import type { JsonSchema } from '../../../protocol/mcp.ts';
+import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
+import { SdkError } from '../../../protocol/sdk-error.ts';
+import { parseAgents, UNSUPPORTED_MEMBERS } from '../../builtins/agents/agent-definition.ts';
+import { StructuredOutput } from '../../builtins/structured-output.ts';
+import { contextUsage } from '../../loop/context-usage.ts';
+import { commandNames, listCommands } from '../../turn/slash-commands.ts';
+import { currentSystemPrompt, DEFAULT_SYSTEM_PROMPT } from '../../turn/system-prompt.ts';
+import { announceCommands } from '../../turn/take-turn.ts';
+import { replayMessage, sortedAgents } from '../../turn/turn-report.ts';
+import { commandOutput } from '../conversation.ts';
+import { allServerStatus, type ServerStatus } from '../server-status.ts';
+import type { Session } from '../session.ts';
 
 type Serve = (session: Session, body: Frame, served: Pick<ServedRequest, 'signal'>) => Reply | Promise<Reply>;
 
@@ -35,10 +39,32 @@ const REQUESTS: ReadonlyMap<string, Serve> = new Map<string, Serve>([
   ['mcp_toggle', toggle],
   ['mcp_reconnect', reconnect],
   ['mcp_call', serveCallTool],
+  [
+    'mcp_authenticate',
+    async (session, body) => (await import('./auth-requests.ts')).authenticate(session, body),
+  ],
+  [
+    'mcp_oauth_callback_url',
+    async (session, body) => (await import('./auth-requests.ts')).takeCallbackUrl(session, body),
+  ],
+  ['mcp_clear_auth', async (session, body) => (await import('./auth-requests.ts')).clearAuth(session, body)],
+  ['stop_task', stopTask],
+  [
+    'background_tasks',
+    (session, body) => ({ backgrounded: session.tasks.requestMove(textOf(body.tool_use_id)) }),
+  ],
   ['get_context_usage', readContextUsage],
   ['read_file', async (...request) => (await import('./file-requests.ts')).readFile(...request)],
   ['rewind_files', async (...request) => (await import('./file-requests.ts')).rewindFiles(...request)],
   ['supported_commands', (session) => ({ commands: listCommands(session) })],
+  ['reload_skills', reloadSkills],
+  [
+    'reload_output_styles',
+    (session) => {
+      session.skills.refresh();
+      return { available_output_styles: session.skills.styleNames };
+    },
+  ],
   ['end_session', endSession],
 ]);
 
@@ -57,33 +83,54 @@ export function serveRequest(
 }
 
 async function initialize(session: Session, body: Frame): Promise<Reply> {
-  session.hooks.setCallbacks(readCallbackHooks(body.hooks));
+  const callbacks = readCallbackHooks(body.hooks);
+  session.hooks.setCallbacks(callbacks);
   Object.assign(session.agents, parseAgents(body.agents));
+  if (Array.isArray(body.skills)) session.skills.select(body.skills.map(String));
+  session.skills.refresh();
   session.applyLeadModel();
-  const { agent } = session.options;
+  const { agent, note, nameOf = flagName } = session.options;
+  for (const event of new Set(callbacks.map((it) => it.event))) {
+    const unsupported = neverRuns(event);
+    if (unsupported !== undefined) note?.(`hooks for ${event} are ignored: ${unsupported}`);
+  }
   if (agent !== undefined && !Object.hasOwn(session.agents, agent)) {
-    session.options.note?.(`agent ${JSON.stringify(agent)} is ignored: no agent with this name is defined`);
+    note?.(`${nameOf('agent')} ${JSON.stringify(agent)} is ignored: no agent with this name is defined`);
   }
   session.servers.add(programServers(body), 'sdk');
-  if (Array.isArray(body.systemPrompt)) session.systemPrompt = body.systemPrompt.map(String).join('\n\n');
+  if (Array.isArray(body.systemPrompt))
+    session.systemPrompt = body.systemPrompt
+      .filter((block) => block !== SYSTEM_PROMPT_DYNAMIC_BOUNDARY)
+      .map(String)
+      .join('\n\n');
   else if (session.systemPrompt === '') session.systemPrompt = DEFAULT_SYSTEM_PROMPT;
+  if (session.environment) {
+    session.environment.hasOwnPrompt = !Array.isArray(body.systemPrompt);
+    session.environment.isInReminder = body.excludeDynamicSections === true;
+  }
   if (typeof body.appendSystemPrompt === 'string') session.appendSystemPrompt = body.appendSystemPrompt;
   if (typeof body.title === 'string' && body.title.trim() !== '')
     session.conversation.rename(body.title.trim());
   for (const text of unsupportedOptions(body)) session.options.note?.(text);
+  if (typeof body.planModeInstructions === 'string')
+    session.planMode.instructions = body.planModeInstructions;
+  session.forwardsSubAgentText = body.forwardSubagentText === true;
   session.isInitialized = true;
+  session.announcedCommands = commandNames(listCommands(session));
   if (isRecord(body.jsonSchema) && !session.output) session.output = await compileOutput(body.jsonSchema);
   return {
     commands: listCommands(session),
-    agents: Object.entries(session.agents).map(([name, { description, model }]) => ({
+    agents: sortedAgents(session).map(([name, { description, model }]) => ({
       name,
       description,
       ...(model && { model }),
     })),
-    output_style: 'default',
-    available_output_styles: ['default'],
-    models: [{ value: session.modelName, displayName: session.modelName, description: '' }],
-    account: {},
+    output_style: session.skills.styleName,
+    available_output_styles: session.skills.styleNames,
+    models: session.options.models ?? [
+      { value: session.modelName, displayName: session.modelName, description: '' },
+    ],
+    account: session.options.account ?? {},
     pid: process.pid,
     current_permission_mode: modeOf(session.context.rules.current()),
     session_state: session.state.state,
@@ -112,7 +159,10 @@ function mapOf(value: unknown): Map<string, unknown> {
 
 async function setMode(session: Session, { mode }: Frame): Promise<Reply> {
   if (!(PERMISSION_MODES as readonly unknown[]).includes(mode)) {
-    throw new SdkError('control-failed', `Unknown permission mode ${JSON.stringify(mode)}`);
+    throw new SdkError(
+      'control-failed',
+      `Unknown permission mode ${JSON.stringify(mode)}: use one of ${PERMISSION_MODES.join(', ')}`,
+    );
   }
   if (mode === 'bypassPermissions' && !session.context.mayBypass) {
     throw new SdkError(
@@ -128,14 +178,21 @@ async function setMode(session: Session, { mode }: Frame): Promise<Reply> {
 }
 
 function setModel(session: Session, { model }: Frame): undefined {
-  const { modelName, resolveModelName = (name) => name } = session.options;
+  const { modelName, defaultModelName = modelName, resolveModelName = (name) => name } = session.options;
   const isNamed = typeof model === 'string' && model !== 'default';
-  const next = isNamed ? resolveModelName(model) : modelName;
+  const next = isNamed ? resolveModelName(model) : defaultModelName;
+  session.planModelName = isNamed ? session.options.planNameOf?.(model) : undefined;
   if (next === session.modelName) return;
   session.modelName = next;
+  // The first model of a conversation is no change.
+  if (session.conversation.messages.length === 0) return;
   const label = isNamed && model !== next ? `${model} (${next})` : next;
-  const content = `<local-command-stdout>Set model to \`${label}\`</local-command-stdout>`;
-  session.emit(replayMessage({ message: { role: 'user', content }, uuid: randomUUID() }, new Date()));
+  const output = `Set model to \`${label}\``;
+  const uuid = randomUUID();
+  session.conversation.noteCommand({ name: 'model', args: isNamed ? model : 'default', output, uuid });
+  session.emit(
+    replayMessage({ message: { role: 'user', content: commandOutput(output) }, uuid }, new Date()),
+  );
 }
 
 function deliver(session: Session, body: Frame): undefined {
@@ -230,8 +287,25 @@ function readContextUsage(session: Session): Frame {
     })),
     messages,
     limits: model.limits,
+    memoryFiles: session.memory?.usage ?? [],
     ...(lastUsage && { lastUsage }),
   }) as unknown as Frame;
+}
+
+/** Reads the files again; the program gets the commands of files, and a message if the list has changed. */
+function reloadSkills(session: Session): Frame {
+  session.skills.refresh();
+  announceCommands(session);
+  return { skills: session.skills.commands };
+}
+
+/** An unknown task has ended already, which is no error. */
+async function stopTask(session: Session, { task_id }: Frame): Promise<undefined> {
+  await session.tasks.stop(String(task_id), 'user');
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** The response is sent before the session ends. */
@@ -244,36 +318,23 @@ export function unsupportedOptions(body: Frame): string[] {
   const agents = Object.entries(isRecord(body.agents) ? body.agents : {});
   return [
     ...setOptions(body, UNSUPPORTED).map((name) => `options.${name} has no effect with this agent`),
-    ...agents.flatMap(([agent, definition]) =>
-      setOptions(isRecord(definition) ? definition : {}, UNSUPPORTED_OF_AGENTS).map(
-        (name) => `options.agents["${agent}"].${name} has no effect with this agent`,
-      ),
-    ),
+    ...agents.flatMap(([agent, definition]) => {
+      const given = isRecord(definition) ? definition : {};
+      const unsupported = setOptions(given, UNSUPPORTED_MEMBERS);
+      if (typeof given.effort === 'number') unsupported.push('effort');
+      return unsupported.map((name) => `options.agents["${agent}"].${name} has no effect with this agent`);
+    }),
   ];
 }
 
 const UNSUPPORTED: readonly string[] = [
   'agentProgressSummaries',
-  'forwardSubagentText',
   'perTaskStopAffordance',
-  'planModeInstructions',
   'plugins',
   'promptSuggestions',
-  'skills',
   'supportedDialogKinds',
   'systemPromptSnapshot',
   'toolAliases',
-];
-
-const UNSUPPORTED_OF_AGENTS: readonly string[] = [
-  'autoCompactWindow',
-  'background',
-  'criticalSystemReminder_EXPERIMENTAL',
-  'effort',
-  'initialPrompt',
-  'memory',
-  'permissionMode',
-  'skills',
 ];
 
 /** The options that are set; false, null and an empty list count as not set. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { unsupportedOptions } from '../../../src/agent/session/control-requests.ts';
-import { scene } from '../../support/changing.ts';
-import { raw } from '../../support/drive.ts';
+import { unsupportedOptions } from '../../../../src/agent/session/requests/control-requests.ts';
+import { scene } from '../../../support/changing.ts';
+import { raw } from '../../../support/drive.ts';
 
 describe('control requests', () => {
   test('mcp_call: maps parameter names of the model schema to those of the server', async () => {
@@ -22,16 +22,19 @@ describe('control requests', () => {
 describe('options without effect', () => {
   test.each<[string, Record<string, unknown>, string[]]>([
     ['nothing', {}, []],
-    ['what asks for nothing', { skills: [], promptSuggestions: false, toolAliases: undefined }, []],
+    ['what asks for nothing', { plugins: [], promptSuggestions: false, toolAliases: undefined }, []],
     [
       'options',
-      { toolAliases: { a: 'b' }, skills: ['a'], title: 'T', hooks: {} },
-      ['options.skills has no effect with this agent', 'options.toolAliases has no effect with this agent'],
+      { toolAliases: { a: 'b' }, plugins: ['a'], title: 'T', hooks: {} },
+      ['options.plugins has no effect with this agent', 'options.toolAliases has no effect with this agent'],
     ],
     [
       'members of agents',
-      { agents: { a: { prompt: 'p', permissionMode: 'plan' }, b: 'none' } },
-      ['options.agents["a"].permissionMode has no effect with this agent'],
+      { agents: { a: { prompt: 'p', omitClaudeMd: true, effort: 3 }, b: { prompt: 'p', effort: 'low' } } },
+      [
+        'options.agents["a"].omitClaudeMd has no effect with this agent',
+        'options.agents["a"].effort has no effect with this agent',
+      ],
     ],
   ])('%s', (_, body, notes) => {
     expect(unsupportedOptions(body)).toEqual(notes);

@@ -13,7 +13,10 @@ export type ImageCheck =
   | { readonly kind: 'truncated'; readonly type: ImageType }
   | { readonly kind: 'none' };
 
-/** Model APIs reject the whole request for one bad image, and every later request that includes it. */
+/**
+ * Checks an image before it is sent: model APIs reject a request with one bad image, and each later request that
+ * includes it.
+ */
 export function checkImage(bytes: Buffer): ImageCheck {
   const type = imageType(bytes);
   const image = type && FORMATS[type].read(bytes);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { headOf, resultLimit, tailOf } from '../../../src/agent/results/limit.ts';
+import { headOf, resultLimit, tailOf } from '../../../src/agent/results/result-limit.ts';
 import { estimateTextTokens } from '../../../src/base/text/display-text.ts';
 
 const tokens = { max: 25_000, unit: 'tokens' };
