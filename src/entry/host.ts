@@ -12,15 +12,16 @@ import { VERSION } from './version.ts';
 
 /** Creates a host and starts connecting its servers. `await using` closes it. */
 export function createHost(options: HostOptions = {}): Host {
-  const cacheDirectory = userCache();
-  return new Host(options, { env: process.env, cwd: process.cwd(), version: VERSION, cacheDirectory });
+  const home = ownHome();
+  const cacheDirectory = home === undefined ? undefined : join(home, 'cache');
+  return new Host(options, { env: process.env, cwd: process.cwd(), version: VERSION, home, cacheDirectory });
 }
 
-/** Toolplane's cache directory of this user; undefined if the user has no home. */
-function userCache(): string | undefined {
+/** Toolplane's directory of this user; undefined if the user has no home. */
+function ownHome(): string | undefined {
   const { TOOLPLANE_HOME, HOME } = process.env;
   try {
-    return join(TOOLPLANE_HOME ? resolve(TOOLPLANE_HOME) : join(HOME || homedir(), '.toolplane'), 'cache');
+    return TOOLPLANE_HOME ? resolve(TOOLPLANE_HOME) : join(HOME || homedir(), '.toolplane');
   } catch {
     return undefined;
   }
@@ -71,9 +72,12 @@ export type {
   ConfiguredServerView,
   LoadedConfiguration,
 } from '../config/running-configuration.ts';
+export type { ChannelSetting } from '../config/settings/channel-settings.ts';
 export type { Host } from '../host/host.ts';
+export type { ChannelMessage, HostChannels } from '../host/host-channels.ts';
 export type {
   HostAnswer,
+  HostAuthOptions,
   HostCallOptions,
   HostEvent,
   HostEvents,
@@ -83,10 +87,14 @@ export type {
   HostResource,
   HostResourceTemplate,
   HostServerEntry,
+  HostSkill,
   HostTool,
   InProcessEntry,
 } from '../host/host-options.ts';
 export type { PoolOptions, PoolSearch, PoolTool, ToolPool } from '../host/tool-pool.ts';
+export type { AuthErrorCode, AuthStatus, AuthStore, OnAuthorize } from '../mcp/auth/auth-types.ts';
+export { AuthError } from '../mcp/auth/auth-types.ts';
+export type { IdentityProvider } from '../mcp/auth/token-grants.ts';
 export type { CallRecord } from '../mcp/calls/journal.ts';
 export type { ServerLog } from '../mcp/connection/connect-context.ts';
 export { HostError, type HostErrorCode, ServerFault } from '../mcp/errors/host-error.ts';

@@ -117,6 +117,7 @@ export type {
   UserPromptSubmitHookSpecificOutput,
   WorktreeCreateHookSpecificOutput,
 } from '../protocol/hook-output.ts';
+export { SYSTEM_PROMPT_DYNAMIC_BOUNDARY } from '../protocol/launch-flag.ts';
 export type {
   CallToolResult,
   ContentBlock,
@@ -143,10 +144,12 @@ export type {
   WsServerEntry as McpWebSocketServerConfig,
 } from '../protocol/server-entry.ts';
 export type {
+  AccountInfo,
   ApiKeySource,
   EffortLevel,
   FastModeDisabledReason,
   FastModeState,
+  ModelInfo,
   SDKAPIRetryMessage,
   SDKAssistantMessageError,
   SDKBackgroundTasksChangedMessage,
@@ -195,17 +198,16 @@ export type {
   Transport,
 } from '../sdk/control-messages.ts';
 export type {
-  AccountInfo,
   AgentInfo,
   McpServerStatus,
   McpSetServersResult,
-  ModelInfo,
   RewindFilesResult,
   SDKControlGetContextUsageResponse,
   SDKControlGetUsageResponse,
   SDKControlInitializeResponse,
   SDKControlInterruptResponse,
   SDKControlListPermissionRulesResponse,
+  SDKControlMcpAuthenticateResponse,
   SDKControlMcpReadResourceResponse,
   SDKControlPermissionRulesState,
   SDKControlReadFileResponse,
@@ -221,7 +223,6 @@ export { moduleServer } from '../sdk/module-server.ts';
 export {
   type DeniedModelsMatch,
   ORG_POLICY_LIMIT_PREFIXES,
-  SYSTEM_PROMPT_DYNAMIC_BOUNDARY,
   USAGE_LIMIT_ERROR_PREFIXES,
   USAGE_TRANSITION_PREFIXES,
   USAGE_WARNING_PREFIXES,
@@ -260,19 +261,17 @@ export type {
   UserDialogResult,
 } from '../sdk/options/options.ts';
 export type {
-  SandboxCredentialsConfig,
-  SandboxFilesystemConfig,
-  SandboxIgnoreViolations,
-  SandboxNetworkConfig,
-  SandboxSettings,
-} from '../sdk/options/sandbox-settings.ts';
-export type {
   ConfigScope,
   PolicySettingsOrigin,
   ProvenanceEntry,
   ResolvedSettingSource,
   ResolvedSettings,
   ResolveSettingsOptions,
+  SandboxCredentialsConfig,
+  SandboxFilesystemConfig,
+  SandboxIgnoreViolations,
+  SandboxNetworkConfig,
+  SandboxSettings,
   SettingSource,
   Settings,
 } from '../sdk/options/settings.ts';
@@ -301,8 +300,20 @@ export type {
   SessionStoreFlush,
   SessionSummaryEntry,
 } from '../sdk/session-store.ts';
-export type { Assigns, ToolContext } from '../tool-server/context.ts';
-export type { PromptDefinition, ResourceDefinition } from '../tool-server/methods.ts';
+export type { Assigns, CallerAuth, ToolContext } from '../tool-server/context.ts';
+export type {
+  CompleteArgument,
+  PromptDefinition,
+  ResourceDefinition,
+  ResourceTemplateDefinition,
+} from '../tool-server/methods.ts';
+export type {
+  ArgsOf,
+  InferShape,
+  RawShape as AnyZodRawShape,
+  StandardSchema,
+  ToolSchema,
+} from '../tool-server/schema/standard-schema.ts';
 export {
   attach,
   createSdkMcpServer,
@@ -312,12 +323,16 @@ export {
   toolServer,
 } from '../tool-server/sdk-server.ts';
 export type {
-  ArgsOf,
-  InferShape,
-  RawShape as AnyZodRawShape,
-  StandardSchema,
-  ToolSchema,
-} from '../tool-server/standard-schema.ts';
+  ClientRequest,
+  ClientRequestOptions,
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  ElicitRequestParams,
+  ElicitResult,
+  Root,
+} from '../tool-server/serving/client-requests.ts';
+export type { HttpToolServer, ListenOptions } from '../tool-server/serving/listen.ts';
+export type { ResourceServerOptions } from '../tool-server/serving/resource-server.ts';
 export {
   type AnyTool,
   type SdkMcpToolDefinition,

@@ -4,6 +4,7 @@ import { within } from '../base/async/timers.ts';
 import type { AgentLink } from '../control/link.ts';
 import { memoryLinks } from '../control/memory-link.ts';
 import { ProcessExitError } from '../control/process-link.ts';
+import { type FlagNames, optionName } from '../protocol/launch-flag.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import { guarded, type SdkDeps } from '../sdk/conversation/conversation.ts';
 import type { LaunchPlan, Options } from '../sdk/options/options.ts';
@@ -11,8 +12,11 @@ import { VERSION } from './version.ts';
 
 const DEBUG_VALUES = new Set(['1', 'true', 'frames', '*']);
 
-/** The dependencies of the SDK; only this folder and the CLI read the environment. */
-export function sdkDeps(): SdkDeps {
+/**
+ * The dependencies of the SDK; only this folder and the CLI read the environment. Messages about options use the names
+ * of `nameOf`: a command passes the names of its flags.
+ */
+export function sdkDeps(nameOf: FlagNames = optionName): SdkDeps {
   const warned = new Set<string>();
   const debug = (process.env.TOOLPLANE_DEBUG ?? '').split(',').some((word) => DEBUG_VALUES.has(word.trim()));
   const warn: SdkDeps['warn'] = ({ code, message }) => {
@@ -24,7 +28,7 @@ export function sdkDeps(): SdkDeps {
     version: VERSION,
     debug,
     environment: () => ({ ...process.env }),
-    openDefault: (launch, options) => openOwnAgent(launch, options, warn),
+    openDefault: (launch, options) => openOwnAgent(launch, options, { nameOf, warn }),
     warn,
     print: (line) => void process.stderr.write(`[toolplane] ${line}\n`),
   };
@@ -33,7 +37,11 @@ export function sdkDeps(): SdkDeps {
 const DEFAULT_GRACE_MS = 5_000;
 
 /** Runs the agent of this package in this process. The agent's code is loaded here, so that importing the package stays cheap. */
-function openOwnAgent(launched: LaunchPlan, options: Options, warn: SdkDeps['warn']): AgentLink {
+function openOwnAgent(
+  launched: LaunchPlan,
+  options: Options,
+  { nameOf, warn }: { readonly nameOf: FlagNames; readonly warn: SdkDeps['warn'] },
+): AgentLink {
   const { program, agent, fail } = memoryLinks();
   const stop = new AbortController();
   const stderr = options.stderr && guarded('stderr', options.stderr, warn);
@@ -43,10 +51,10 @@ function openOwnAgent(launched: LaunchPlan, options: Options, warn: SdkDeps['war
   };
   const run = async () => {
     const { checkFlags, launch } = await load();
-    // Closed below, once it is known how the session ended.
+    // The link is closed below, once it is known how the session ended.
     const link: AgentLink = { ...agent, close: async () => {} };
     const session = await launch(link, {
-      flags: checkFlags(launched.flags),
+      flags: checkFlags(launched.flags, nameOf),
       env: launched.env,
       cwd: resolve(launched.cwd ?? '.'),
       home: launched.env.HOME ?? homedir(),
@@ -56,7 +64,7 @@ function openOwnAgent(launched: LaunchPlan, options: Options, warn: SdkDeps['war
       signal: stop.signal,
     });
     await session.done;
-    // An agent process would end the same way.
+    // An agent process that fails ends with the same error.
     if (session.hasFailed) fail(new ProcessExitError(1, null, []));
     else await agent.close();
   };
@@ -80,7 +88,7 @@ async function load() {
     ]);
     return { launch, checkFlags };
   } catch (cause) {
-    throw new SdkError('spawn-failed', `The agent of toolplane cannot be loaded: ${messageOf(cause)}`, {
+    throw new SdkError('spawn-failed', `Toolplane's agent cannot be loaded: ${messageOf(cause)}`, {
       cause,
     });
   }

@@ -14,7 +14,7 @@ import type {
   SessionMutationOptions,
 } from '../sdk/session-store.ts';
 
-/** The stored sessions of one project directory and its git work trees, or of all projects; the latest first. */
+/** The stored sessions of one project directory and its git worktrees, or of all projects; the latest first. */
 export async function listSessions(options?: ListSessionsOptions): Promise<SDKSessionInfo[]> {
   return (await load()).listSessions(roots(), options ?? {});
 }
@@ -35,7 +35,7 @@ export async function getSessionMessages(
   return (await load()).getSessionMessages(roots(), sessionId, options ?? {});
 }
 
-/** The ids of the sub-agents whose messages are stored with a session. Toolplane's agent stores none. */
+/** The ids of the sub-agents whose messages are stored with a session. */
 export async function listSubagents(sessionId: string, options?: ListSubagentsOptions): Promise<string[]> {
   return (await load()).listSubagents(roots(), sessionId, options ?? {});
 }

@@ -18,6 +18,7 @@ import {
 import type { ConfigurationOptions } from '../config/running-configuration.ts';
 import { HostError } from '../mcp/errors/host-error.ts';
 import type { Ready } from '../mcp/servers/ready.ts';
+import { LOG_LEVELS } from '../protocol/mcp.ts';
 import type { HostCallOptions, HostOptions } from './host-options.ts';
 import type { PoolOptions } from './tool-pool.ts';
 
@@ -47,7 +48,13 @@ const HOST: Readonly<Record<keyof HostOptions, Check>> = {
   retry: record,
   heartbeatMs: atLeast(0),
   maxFrameBytes: positiveNumber,
+  auth: record,
   handlers: record,
+  logLevel: oneOf(...LOG_LEVELS),
+  channels: {
+    what: 'an object with servers (an object by name) and onMessage (a function)',
+    holds: (value) => isRecord(value) && isRecord(value.servers) && callback.holds(value.onMessage),
+  },
   cacheDirectory: either(nonEmptyString, FALSE),
   pinsDirectory: nonEmptyString,
   changedTools: oneOf('reject', 'allow'),
@@ -59,6 +66,18 @@ const HOST: Readonly<Record<keyof HostOptions, Check>> = {
 const NESTED: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   concurrency: { local: positiveNumber, remote: positiveNumber, yieldAfterMs: positiveNumber },
   retry: { firstMs: positiveNumber, ceilingMs: positiveNumber, attempts: atLeast(0) },
+  auth: {
+    onAuthorize: callback,
+    store: either(oneOf('memory'), { what: 'an object with get(), set() and delete()', holds: isStore }),
+    identityProvider: {
+      what: 'an object with issuer and clientId',
+      holds: (value) =>
+        isRecord(value) &&
+        nonEmptyString.holds(value.issuer) &&
+        nonEmptyString.holds(value.clientId) &&
+        (value.idToken === undefined || callback.holds(value.idToken)),
+    },
+  },
   handlers: {
     elicitation: callback,
     sampling: callback,
@@ -118,6 +137,10 @@ function isRootList(value: unknown): boolean {
     value,
     (root) => isRecord(root) && typeof root.uri === 'string' && root.uri.startsWith('file:'),
   );
+}
+
+function isStore(value: unknown): boolean {
+  return isRecord(value) && [value.get, value.set, value.delete].every((it) => callback.holds(it));
 }
 
 function isCompletable(value: object): boolean {

@@ -1,6 +1,12 @@
 import { join } from 'node:path';
 import type { Broadcast } from '../base/async/broadcast.ts';
+import type { Channels } from '../channels/channels.ts';
 import { configuredTimeouts } from '../config/running-configuration.ts';
+import { configuredIdentityProvider, sealedCredentialStore } from '../config/secrets/account-store.ts';
+import type { CredentialStore } from '../mcp/auth/auth-types.ts';
+import { ServerAuth } from '../mcp/auth/authorizer.ts';
+import { credentialStoreOf, memoryCredentialStore } from '../mcp/auth/credential-store.ts';
+import type { IdentityProvider } from '../mcp/auth/token-grants.ts';
 import { CONNECT_TIMEOUT_MS } from '../mcp/calls/time-limits.ts';
 import type { ConnectContext, EraCache } from '../mcp/connection/connect-context.ts';
 import { fileEraCache, memoryEraCache } from '../mcp/connection/protocol-era.ts';
@@ -10,6 +16,7 @@ import { PinWatch } from '../pool/pinning/pin-watch.ts';
 import { openPins, type Pins, processPins } from '../pool/pinning/pins.ts';
 import type { ToolChange } from '../pool/pinning/tool-change.ts';
 
+import type { LogLevel } from '../protocol/mcp.ts';
 import type { HostAnswer, HostEvent, HostHandlers, HostOptions } from './host-options.ts';
 
 /** The dependencies of a host on its environment. */
@@ -17,6 +24,9 @@ export type HostEnvironment = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly version: string;
+  /** Toolplane's directory of the user; undefined if the user has no home. */
+  readonly home?: string | undefined;
+  readonly platform?: NodeJS.Platform;
   /** The default directory for the remembered protocol version of each server; without it they stay in memory. */
   readonly cacheDirectory?: string | undefined;
 };
@@ -24,10 +34,15 @@ export type HostEnvironment = {
 /** What connections of a host need; server output and logs become events. */
 export function hostConnectDeps(
   options: HostOptions,
-  { env, cwd, version, cacheDirectory: ownCache }: HostEnvironment,
+  environment: HostEnvironment,
   events: Pick<Broadcast<HostEvent>, 'emit'>,
+  more: {
+    readonly channels: Pick<Channels, 'receive'> | undefined;
+    logLevel(): LogLevel | undefined;
+  },
 ): ConnectContext {
-  const { cacheDirectory, handlers = {}, maxFrameBytes } = options;
+  const { env, cwd, version, cacheDirectory: ownCache } = environment;
+  const { auth = {}, cacheDirectory, handlers = {}, maxFrameBytes } = options;
   return {
     env: options.env ?? env,
     cwd: options.cwd ?? cwd,
@@ -39,14 +54,44 @@ export function hostConnectDeps(
     eraCache: eraCacheIn(cacheDirectory ?? ownCache),
     ...(cacheDirectory && { toolCache: fileToolCache(join(cacheDirectory, 'catalogue')) }),
     clientFeatures: (server) => hostRequestHandlers(server, handlers),
+    auth: new ServerAuth({
+      env: options.env ?? env,
+      store: accountStore(options, environment),
+      onAuthorize: auth.onAuthorize,
+      identityProvider: auth.identityProvider ?? identityProviderOf(options),
+      onNotice: (server, message) => events.emit({ type: 'warning', server, message }),
+    }),
     onStderr: (server, line) => events.emit({ type: 'stderr', server, line }),
     onUnexpectedOutput: (server, message, subject) =>
       events.emit({ type: 'warning', server, message, ...(subject && { subject }) }),
     onRequestRefused: (server, message) => events.emit({ type: 'warning', server, message }),
+    ...(more.channels && { onNotification: (...received) => more.channels?.receive(...received) }),
+    logLevel: () => more.logLevel(),
     onLog: (server, entry) => events.emit({ type: 'log', server, entry }),
     ...(maxFrameBytes !== undefined && { maxFrameBytes }),
     ...(options.configuration && { expand: options.configuration.running.expand }),
   };
+}
+
+/**
+ * The store of the program; else, with a configuration or `auth`, the encrypted file of the user. A host without both uses
+ * no files of the user.
+ */
+function accountStore(
+  { auth, configuration }: HostOptions,
+  { env, home, platform = process.platform }: HostEnvironment,
+): CredentialStore {
+  if (auth?.store !== undefined)
+    return auth.store === 'memory' ? memoryCredentialStore() : credentialStoreOf(auth.store);
+  if (configuration) return sealedCredentialStore(configuration.running.current.context);
+  return auth && home !== undefined
+    ? sealedCredentialStore({ home, env, platform })
+    : memoryCredentialStore();
+}
+
+function identityProviderOf({ configuration }: HostOptions): IdentityProvider | undefined {
+  const { settings, context } = configuration?.running.current ?? {};
+  return settings && context && configuredIdentityProvider(settings, context);
 }
 
 function eraCacheIn(directory: string | false | undefined): EraCache {

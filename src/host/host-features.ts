@@ -8,7 +8,13 @@ import type { Features } from '../mcp/features/features.ts';
 
 import type { Subscription } from '../mcp/features/subscriptions.ts';
 import { checkRequest } from './check-host-options.ts';
-import type { HostCallOptions, HostPrompt, HostResource, HostResourceTemplate } from './host-options.ts';
+import type {
+  HostCallOptions,
+  HostPrompt,
+  HostResource,
+  HostResourceTemplate,
+  HostSkill,
+} from './host-options.ts';
 
 /** Resources, prompts and completion of a host's servers, in both protocol versions. */
 export abstract class HostFeatures {
@@ -20,7 +26,10 @@ export abstract class HostFeatures {
     return this.#asked(server === undefined ? {} : { server }, options).listResources(server, options);
   }
 
-  /** The resource templates, as `listResources`. `complete` suggests values for their parameters. */
+  /**
+   * The resource templates of one server or of all connected servers; see `listResources()`. `complete()` suggests values
+   * for their parameters.
+   */
   async listResourceTemplates(
     server?: string,
     options: HostCallOptions = {},
@@ -48,7 +57,7 @@ export abstract class HostFeatures {
     return this.#asked({ server, uri, listener }, options).subscribe(server, uri, listener, options);
   }
 
-  /** The prompts, as `listResources`. */
+  /** The prompts of one server or of all connected servers; see `listResources()`. */
   async listPrompts(server?: string, options: HostCallOptions = {}): Promise<HostPrompt[]> {
     return this.#asked(server === undefined ? {} : { server }, options).listPrompts(server, options);
   }
@@ -61,6 +70,22 @@ export abstract class HostFeatures {
     options: HostCallOptions = {},
   ): Promise<FilledPrompt> {
     return this.#asked({ server, name, args }, options).getPrompt(server, name, args, options);
+  }
+
+  /**
+   * The skills that one server or all connected servers offer (SEP-2640); see `listResources()`. Only `readSkill()` reads
+   * their files.
+   */
+  async listSkills(server?: string, options: HostCallOptions = {}): Promise<HostSkill[]> {
+    return this.#asked(server === undefined ? {} : { server }, options).listSkills(server, options);
+  }
+
+  /**
+   * Reads the text of a listed skill, without its frontmatter. Rejects if its size, digest or frontmatter is not what the
+   * server listed.
+   */
+  async readSkill(server: string, uri: string, options: HostCallOptions = {}): Promise<string> {
+    return this.#asked({ server, uri }, options).readSkill(server, uri, options);
   }
 
   /** Suggests values for an argument; `context` holds the arguments that are already set. */

@@ -1,13 +1,16 @@
 import type { Progress } from '@modelcontextprotocol/client';
 import type { Broadcast } from '../base/async/broadcast.ts';
 import type { LoadedConfiguration } from '../config/running-configuration.ts';
+import type { AuthStore, OnAuthorize } from '../mcp/auth/auth-types.ts';
+import type { IdentityProvider } from '../mcp/auth/token-grants.ts';
 import type { SdkServerEntry, ServerLog, WarningSubject } from '../mcp/connection/connect-context.ts';
-import type { Prompt } from '../mcp/discovery/prompt.ts';
-import type { Resource, ResourceTemplate } from '../mcp/discovery/resource.ts';
+import type { Prompt, Resource, ResourceTemplate } from '../mcp/discovery/list-entries.ts';
+import type { ServerSkill } from '../mcp/discovery/skill-entries.ts';
 import type { ServerStatus } from '../mcp/servers/server-status.ts';
 import type { StartProgress } from '../mcp/servers/servers-options.ts';
-import type { ListedTool } from '../protocol/mcp.ts';
+import type { ListedTool, LogLevel } from '../protocol/mcp.ts';
 import type { ExternalServerEntry } from '../protocol/server-entry.ts';
+import type { HostChannels } from './host-channels.ts';
 
 /** A server entry of `createHost()`. */
 export type HostServerEntry = ExternalServerEntry | InProcessEntry;
@@ -61,8 +64,14 @@ export type HostOptions = {
    * `accept()` accepts the definition.
    */
   changedTools?: 'reject' | 'allow';
+  /** Signs in to remote servers that require it. */
+  auth?: HostAuthOptions;
   /** Handlers for requests of servers. Requests without a handler are rejected. */
   handlers?: HostHandlers;
+  /** The minimum level of `log` events; servers are asked to send no others. Default: what each server sends. */
+  logLevel?: LogLevel;
+  /** Receives the messages that servers push, through a durable inbox. */
+  channels?: HostChannels;
   /**
    * Directory that stores the protocol version and the last tool list of each server. Default: protocol versions only,
    * in `cache` of `TOOLPLANE_HOME` or `~/.toolplane`. `false` keeps both in memory.
@@ -77,6 +86,23 @@ export type HostOptions = {
   env?: Readonly<Record<string, string | undefined>>;
   /** Client name and version sent to servers. */
   clientInfo?: { name: string; version: string };
+};
+
+/** How a host obtains access tokens. */
+export type HostAuthOptions = {
+  /**
+   * Asks the person to sign in at a URL, for example by opening it in a browser. The host waits for the redirect on a
+   * local port; if the redirect cannot get there, return the URL that the browser was redirected to. Without this
+   * function, servers that require a sign-in are in the state `needs-auth`.
+   */
+  onAuthorize?: OnAuthorize;
+  /**
+   * Stores accounts and tokens; `memory`: for the lifetime of the host. Default: the user's encrypted file, which
+   * `toolplane mcp login` uses too.
+   */
+  store?: AuthStore | 'memory';
+  /** The identity provider for servers with `oauth.xaa`. */
+  identityProvider?: IdentityProvider;
 };
 
 /** Handlers for the requests of servers, by method. */
@@ -103,6 +129,9 @@ export type HostResource = Resource & { readonly server: string };
 
 /** A resource template and the server that offers it. */
 export type HostResourceTemplate = ResourceTemplate & { readonly server: string };
+
+/** A skill and the server that offers it. */
+export type HostSkill = ServerSkill & { readonly server: string };
 
 /** A prompt and the server that offers it. */
 export type HostPrompt = Prompt & { readonly server: string };

@@ -20,7 +20,7 @@ import { type Replaced, Servers } from '../mcp/servers/servers.ts';
 import type { PinWatch } from '../pool/pinning/pin-watch.ts';
 import type { Pins } from '../pool/pinning/pins.ts';
 import type { ToolChange } from '../pool/pinning/tool-change.ts';
-import type { CallToolResult } from '../protocol/mcp.ts';
+import type { CallToolResult, LogLevel } from '../protocol/mcp.ts';
 import { unknownMembers } from '../protocol/server-entry.ts';
 import {
   checkCallOptions,
@@ -29,6 +29,7 @@ import {
   checkReady,
   checkServers,
 } from './check-host-options.ts';
+import { HostChannelDelivery } from './host-channels.ts';
 import { type HostEnvironment, hostConnectDeps, hostPins } from './host-context.ts';
 import { HostFeatures } from './host-features.ts';
 import type {
@@ -57,22 +58,31 @@ export class Host extends HostFeatures implements AsyncDisposable {
   readonly #pins: Pins;
   readonly #watch: PinWatch;
   readonly #following: Disposable | undefined;
+  readonly #channels: HostChannelDelivery | undefined;
   readonly #inactiveReason: InactiveReason = (name) =>
     this.#options.configuration?.running.inactiveReason(name);
   #emit: (event: HostEvent) => void;
   #closing: Promise<void> | undefined;
+  #logLevel: LogLevel | undefined;
 
   constructor(options: HostOptions, environment: HostEnvironment) {
     super();
     checkHostOptions(options);
     this.#options = options;
+    this.#logLevel = options.logLevel;
     // Events of the constructor are delayed, so that a listener added right after it gets them.
     this.#emit = (event) => queueMicrotask(() => this.#events.emit(event));
     const emit = (event: HostEvent) => this.#emit(event);
     const onWarning = (server: string, message: string, subject?: WarningSubject) =>
       emit({ type: 'warning', server, message, ...(subject && { subject }) });
     const { concurrency = {}, retry = {}, heartbeatMs } = options;
-    const connectDeps = hostConnectDeps(options, environment, { emit });
+    this.#channels = this.#openChannels(environment);
+    const connectDeps = hostConnectDeps(
+      options,
+      environment,
+      { emit },
+      { channels: this.#channels?.channels, logLevel: () => this.#logLevel },
+    );
     this.#eras = connectDeps.eraCache;
     const { pins, watch } = hostPins(options, connectDeps.cwd, { emit });
     this.#pins = pins;
@@ -85,6 +95,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
       onState: (server, _, status) => {
         this.#checkPins(server);
         this.#features.follow(server);
+        if (status.state === 'connected') this.#channels?.channels.connected(server);
         emit({ type: 'state', server, status });
       },
       onTools: (server) => {
@@ -227,6 +238,15 @@ export class Host extends HostFeatures implements AsyncDisposable {
     return this.#servers.replace(servers);
   }
 
+  /** Changes the minimum level of `log` events. Resolves when the connected servers have been notified. */
+  async setLogLevel(level: LogLevel): Promise<void> {
+    this.#checkOpen();
+    checkHostOptions({ logLevel: level });
+    this.#logLevel = level;
+    const connections = [...this.#servers.all.keys()].flatMap((name) => this.#servers.connection(name) ?? []);
+    await Promise.all(connections.map((connection) => connection.setLogLevel(level)));
+  }
+
   /** Closes all connections; resolves when every process has ended. */
   close(): Promise<void> {
     this.#closing ??= this.#end();
@@ -241,9 +261,22 @@ export class Host extends HostFeatures implements AsyncDisposable {
     this.#over.abort();
     this.#following?.[Symbol.dispose]();
     this.#features[Symbol.dispose]();
+    await this.#channels?.[Symbol.asyncDispose]();
     await this.#servers[Symbol.asyncDispose]();
     await within(FLUSH_MS, this.#eras?.flush?.() ?? Promise.resolve());
     this.#events.end();
+  }
+
+  #openChannels({ cwd, home }: HostEnvironment): HostChannelDelivery | undefined {
+    const { channels } = this.#options;
+    if (!channels) return undefined;
+    return new HostChannelDelivery({
+      options: channels,
+      project: this.#options.cwd ?? cwd,
+      home,
+      connection: (server) => this.#servers.connection(server),
+      warn: (message) => this.#emit({ type: 'warning', server: '', message }),
+    });
   }
 
   /** Compares the tools that a server lists with the accepted definitions. */
@@ -319,7 +352,7 @@ const EVENT_BACKLOG: Backlog<HostEvent> = {
   dropped: (count) => ({
     type: 'warning',
     server: '',
-    message: `${count} events with server output were dropped because they were not read in time`,
+    message: `${count} events (stderr, log, tools, warning) were dropped because they were not read in time`,
   }),
 };
 

@@ -2,7 +2,7 @@ import type { SDKMessage, SDKResultMessage, SDKUserMessage } from '../protocol/a
 import type { Frame } from '../protocol/control-frame.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import { Conversation, type SdkDeps } from './conversation/conversation.ts';
-import { isNoteResult } from './conversation/turn-state.ts';
+import { isNoteResult, isUnsolicited } from './conversation/turn-state.ts';
 import type { Options } from './options/options.ts';
 import { userMessage } from './query.ts';
 import { QueryMethods } from './query-methods.ts';
@@ -36,7 +36,8 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
   }
 
   /**
-   * Runs one turn: yields every message up to its result, which is also the generator's return value. Only one turn can
+   * Runs one turn: yields every message up to its result, which is also the generator's return value. Messages of turns
+   * that the agent starts by itself meanwhile, such as for a message of a channel, are yielded too. Only one turn can
    * run at a time; pending results of `send()` or of an abandoned turn are read before it begins.
    */
   async *turn(prompt: string | SDKUserMessage): AsyncGenerator<SDKMessage, SDKResultMessage> {
@@ -49,7 +50,7 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
     if (typeof prompt !== 'string' && this.conversation.expects(prompt) === 'nothing') {
       throw new SdkError(
         'bad-option',
-        'A message with this uuid was already sent: agents answer it only once',
+        'A message with this uuid was already sent, and agents answer it only once: use another uuid',
       );
     }
     this.#inTurn = true;
@@ -59,7 +60,7 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
       for (;;) {
         const message = await this.#read();
         yield message;
-        if (message.type === 'result') return message;
+        if (message.type === 'result' && !isUnsolicited(message as unknown as Frame)) return message;
       }
     } finally {
       this.#inTurn = false;
@@ -99,7 +100,8 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
           return this.#next();
         }
         // Agents also send results of work that they started on their own.
-        if (value.type === 'result' && this.#owed > 0) this.#owed -= 1;
+        const isOwed = value.type === 'result' && !isUnsolicited(value as unknown as Frame);
+        if (isOwed && this.#owed > 0) this.#owed -= 1;
         return value;
       }
     } catch (cause) {
@@ -123,7 +125,7 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
 
 /** Binds `AgentClient.open()` to its dependencies. Resolves once the agent is initialized. */
 export function createAgentClient(deps: SdkDeps): (options?: Options) => Promise<AgentClient> {
-  return async (options = {}) => {
+  return async (options) => {
     const conversation = new Conversation(options, deps);
     try {
       await conversation.initialized;

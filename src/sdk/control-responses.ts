@@ -1,40 +1,15 @@
 import type { PermissionBehavior, PermissionUpdateDestination } from '../protocol/permission.ts';
-import type { EffortLevel, FastModeFields, SlashCommand } from '../protocol/system-message.ts';
-import type { ContextUsageKind, ExtraUsage, SessionUsage } from '../protocol/usage-report.ts';
+import type { AccountInfo, FastModeFields, ModelInfo, SlashCommand } from '../protocol/system-message.ts';
+import type {
+  ContextUsageKind,
+  ExtraUsage,
+  MessageBreakdown,
+  SessionUsage,
+} from '../protocol/usage-report.ts';
 import type { McpServerStatusConfig } from './options/options.ts';
 
-/** The account that the agent uses. */
-export type AccountInfo = {
-  email?: string;
-  organization?: string;
-  subscriptionType?: string;
-  tokenSource?: string;
-  apiKeySource?: string;
-  apiProvider?:
-    | 'firstParty'
-    | 'bedrock'
-    | 'vertex'
-    | 'foundry'
-    | 'anthropicAws'
-    | 'anthropicGoogleCloud'
-    | 'mantle'
-    | 'gateway';
-};
 /** A sub-agent that the agent can start. */
 export type AgentInfo = { name: string; description: string; model?: string };
-/** A model that the agent can use. */
-export type ModelInfo = {
-  value: string;
-  resolvedModel?: string;
-  displayName: string;
-  description: string;
-  supportsEffort?: boolean;
-  supportedEffortLevels?: EffortLevel[];
-  supportsAdaptiveThinking?: boolean;
-  supportsFastMode?: boolean;
-  supportsAutoMode?: boolean;
-};
-
 /** The agent's response to `initialize`. */
 export type SDKControlInitializeResponse = FastModeFields & {
   commands: SlashCommand[];
@@ -74,6 +49,15 @@ export type McpServerStatus = {
     annotations?: { readOnly?: boolean; destructive?: boolean; openWorld?: boolean };
     _meta?: Record<string, unknown>;
   }[];
+};
+/** The result of `mcpAuthenticate()`: the address to open, unless the agent can sign in without the user. */
+export type SDKControlMcpAuthenticateResponse = {
+  authUrl?: string;
+  requiresUserAction: boolean;
+  callbackExpected?: boolean;
+  redirectScheme?: string;
+  state?: string;
+  callbackPort?: number;
 };
 /** The result of `setMcpServers()`. */
 export type McpSetServersResult = { added: string[]; removed: string[]; errors: Record<string, string> };
@@ -179,17 +163,7 @@ export type SDKControlGetContextUsageResponse = {
       path?: string;
     })[];
   };
-  messageBreakdown?: {
-    toolCallTokens: number;
-    toolResultTokens: number;
-    attachmentTokens: number;
-    assistantMessageTokens: number;
-    userMessageTokens: number;
-    redirectedContextTokens: number;
-    unattributedTokens: number;
-    toolCallsByType: { name: string; callTokens: number; resultTokens: number }[];
-    attachmentsByType: Tokens[];
-  };
+  messageBreakdown?: MessageBreakdown;
   apiUsage: {
     input_tokens: number;
     output_tokens: number;

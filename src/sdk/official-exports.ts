@@ -76,24 +76,27 @@ export const OFFICIAL_EXPORTS = {
   tool: 'offered',
   unarchiveSession: 'offered',
   BUILTIN_TOOL_NAMES: 'read `tools` of the `system/init` message',
-  InMemorySessionStore: 'belongs to `sessionStore`',
+  InMemorySessionStore: 'it is used only with `sessionStore`, which is not supported either',
   LEGACY_TOOL_NAME_ALIASES: 'use the names in the `system/init` message',
-  foldSessionSummary: 'belongs to `sessionStore`',
-  importSessionToStore: 'belongs to `sessionStore`',
+  foldSessionSummary: 'it is used only with `sessionStore`, which is not supported either',
+  importSessionToStore: 'it is used only with `sessionStore`, which is not supported either',
   matchDeniedModels: 'no alternative',
   prewarm: 'use `startup()`',
 } as const;
-/**
- * An item in a list of system prompt blocks: blocks before it may be cached across sessions, blocks after it are
- * not.
- */
-export const SYSTEM_PROMPT_DYNAMIC_BOUNDARY = '__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__';
-
-/** The beginnings of messages about limits of an organization: none, since Toolplane's agent sends no such messages. */
+/** An empty list: Toolplane's agent sends no messages about limits of an organization. */
 export const ORG_POLICY_LIMIT_PREFIXES: readonly string[] = [];
-/** The beginnings of messages about a usage limit that was reached: none. Read `terminal_reason` and `errors` of the result. */
+/**
+ * An empty list: Toolplane's agent sends no messages about usage limits. Read `terminal_reason` and `errors` of the
+ * result.
+ */
 export const USAGE_LIMIT_ERROR_PREFIXES: readonly string[] = [];
-/** The beginnings of messages about usage that is now paid in another way: none. Read `rate_limit_event` messages. */
+/**
+ * An empty list: Toolplane's agent sends no messages about usage that is paid in another way. Read `rate_limit_event`
+ * messages.
+ */
 export const USAGE_TRANSITION_PREFIXES: readonly string[] = [];
-/** The beginnings of messages about a usage limit that is near: none. Read `rate_limit_event` messages. */
+/**
+ * An empty list: Toolplane's agent sends no messages about a usage limit that is near. Read `rate_limit_event`
+ * messages.
+ */
 export const USAGE_WARNING_PREFIXES: readonly string[] = [];

@@ -1,12 +1,10 @@
 import type { SDKMessage, SDKUserMessage } from '../protocol/agent-message.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import type { EffortLevel, SlashCommand } from '../protocol/system-message.ts';
+import type { AccountInfo, EffortLevel, ModelInfo, SlashCommand } from '../protocol/system-message.ts';
 import type {
-  AccountInfo,
   AgentInfo,
   McpServerStatus,
   McpSetServersResult,
-  ModelInfo,
   RewindFilesResult,
   SDKControlGetContextUsageResponse,
   SDKControlGetUsageResponse,

@@ -1,18 +1,17 @@
 import type { Frame } from '../protocol/control-frame.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
-import type { SlashCommand } from '../protocol/system-message.ts';
+import type { AccountInfo, ModelInfo, SlashCommand } from '../protocol/system-message.ts';
 import type {
-  AccountInfo,
   AgentInfo,
   McpServerStatus,
   McpSetServersResult,
-  ModelInfo,
   RewindFilesResult,
   SDKControlGetContextUsageResponse,
   SDKControlGetUsageResponse,
   SDKControlInitializeResponse,
   SDKControlInterruptResponse,
+  SDKControlMcpAuthenticateResponse,
   SDKControlMcpReadResourceResponse,
   SDKControlReadFileResponse,
   SDKControlReloadOutputStylesResponse,
@@ -107,27 +106,27 @@ export class QueryMethods {
     return (mcpServers ?? []) as McpServerStatus[];
   }
 
-  getContextUsage(options: { detail?: 'summary' | 'full' } = {}): Promise<SDKControlGetContextUsageResponse> {
-    return this.#ask({ subtype: 'get_context_usage', detail: options.detail });
+  getContextUsage(options?: { detail?: 'summary' | 'full' }): Promise<SDKControlGetContextUsageResponse> {
+    return this.#ask({ subtype: 'get_context_usage', detail: options?.detail });
   }
 
-  usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET(
-    options: { skipBehaviors?: boolean } = {},
-  ): Promise<SDKControlGetUsageResponse> {
-    return this.#ask({ subtype: 'get_usage', skip_behaviors: options.skipBehaviors });
+  usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET(options?: {
+    skipBehaviors?: boolean;
+  }): Promise<SDKControlGetUsageResponse> {
+    return this.#ask({ subtype: 'get_usage', skip_behaviors: options?.skipBehaviors });
   }
 
   /** `null` if the agent refuses or has no such file. */
   async readFile(
     path: string,
-    options: { maxBytes?: number; encoding?: 'utf-8' | 'base64' } = {},
+    options?: { maxBytes?: number; encoding?: 'utf-8' | 'base64' },
   ): Promise<SDKControlReadFileResponse | null> {
     try {
       return await this.#ask<SDKControlReadFileResponse>({
         subtype: 'read_file',
         path,
-        max_bytes: options.maxBytes,
-        encoding: options.encoding,
+        max_bytes: options?.maxBytes,
+        encoding: options?.encoding,
       });
     } catch (cause) {
       if (cause instanceof SdkError && cause.code === 'control-failed') return null;
@@ -135,14 +134,16 @@ export class QueryMethods {
     }
   }
 
-  reloadPlugins(
-    options: { holdOnCacheImpact?: boolean; addPlugins?: SdkPluginConfig[]; refuseIfBusy?: boolean } = {},
-  ): Promise<SDKControlReloadPluginsResponse> {
+  reloadPlugins(options?: {
+    holdOnCacheImpact?: boolean;
+    addPlugins?: SdkPluginConfig[];
+    refuseIfBusy?: boolean;
+  }): Promise<SDKControlReloadPluginsResponse> {
     return this.#ask({
       subtype: 'reload_plugins',
-      hold_on_cache_impact: options.holdOnCacheImpact,
-      add_plugins: options.addPlugins,
-      refuse_if_busy: options.refuseIfBusy,
+      hold_on_cache_impact: options?.holdOnCacheImpact,
+      add_plugins: options?.addPlugins,
+      refuse_if_busy: options?.refuseIfBusy,
     });
   }
 
@@ -154,8 +155,8 @@ export class QueryMethods {
     return this.#ask({ subtype: 'reload_output_styles' });
   }
 
-  rewindFiles(userMessageId: string, options: { dryRun?: boolean } = {}): Promise<RewindFilesResult> {
-    return this.#ask({ subtype: 'rewind_files', user_message_id: userMessageId, dry_run: options.dryRun });
+  rewindFiles(userMessageId: string, options?: { dryRun?: boolean }): Promise<RewindFilesResult> {
+    return this.#ask({ subtype: 'rewind_files', user_message_id: userMessageId, dry_run: options?.dryRun });
   }
 
   async seedReadState(path: string, mtime: number): Promise<void> {
@@ -168,6 +169,29 @@ export class QueryMethods {
 
   async toggleMcpServer(serverName: string, enabled: boolean): Promise<void> {
     await this.#ask({ subtype: 'mcp_toggle', serverName, enabled });
+  }
+
+  /**
+   * Starts a sign-in to a remote server: open `authUrl` in a browser. The agent waits for the redirect on a local port;
+   * if the browser cannot reach it, pass the address to `mcpSubmitOAuthCallbackUrl()`.
+   */
+  mcpAuthenticate(
+    serverName: string,
+    redirectUri?: string,
+    options?: { redirectUriOnly?: boolean },
+  ): Promise<SDKControlMcpAuthenticateResponse> {
+    const { redirectUriOnly } = options ?? {};
+    return this.#ask({ subtype: 'mcp_authenticate', serverName, redirectUri, redirectUriOnly });
+  }
+
+  /** Completes a sign-in with the address that the browser was redirected to. */
+  async mcpSubmitOAuthCallbackUrl(serverName: string, callbackUrl: string): Promise<void> {
+    await this.#ask({ subtype: 'mcp_oauth_callback_url', serverName, callbackUrl });
+  }
+
+  /** Signs out of a remote server. */
+  async mcpClearAuth(serverName: string): Promise<void> {
+    await this.#ask({ subtype: 'mcp_clear_auth', serverName });
   }
 
   readMcpResource(serverName: string, uri: string): Promise<SDKControlMcpReadResourceResponse> {

@@ -116,11 +116,13 @@ type QueryFunctions = {
 /** Binds `query()` to its dependencies: the default agent, the environment, the receiver of warnings. */
 export function createQuery(deps: SdkDeps): QueryFunctions {
   return {
-    query({ prompt, options = {} }) {
+    query({ prompt, options }) {
       checkPrompt(prompt);
-      return new Query(new Conversation(options ?? {}, deps), prompt);
+      return new Query(new Conversation(options, deps), prompt);
     },
-    async startup({ options = {}, initializeTimeoutMs = 60_000 } = {}) {
+    async startup(params) {
+      const { options } = params ?? {};
+      const initializeTimeoutMs = params?.initializeTimeoutMs ?? 60_000;
       checkLimit(initializeTimeoutMs);
       const conversation = new Conversation(options, deps, initializeTimeoutMs);
       await within(conversation, initializeTimeoutMs);

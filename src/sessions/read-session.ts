@@ -1,7 +1,14 @@
-import { isRecord } from '../base/json-value.ts';
+import {
+  blocksOf,
+  branchOf,
+  idOf,
+  isText,
+  lastText,
+  type TranscriptRecord,
+  titleOf,
+} from '../agent/transcript/transcript-records.ts';
 import { sliceText } from '../base/text/display-text.ts';
 import type { SDKSessionInfo, SessionMessage } from '../sdk/session-store.ts';
-import type { TranscriptRecord } from './transcript-records.ts';
 
 /** What the file system knows about a transcript. */
 export type TranscriptFacts = Pick<SDKSessionInfo, 'sessionId' | 'lastModified' | 'fileSize' | 'cwd'> & {
@@ -16,8 +23,7 @@ export function sessionInfo(
 ): SDKSessionInfo | undefined {
   if (records[0]?.isSidechain === true) return undefined;
   const firstPrompt = promptOf(records);
-  const customTitle =
-    lastText(records, 'custom-title', 'customTitle') ?? lastText(records, 'ai-title', 'aiTitle');
+  const customTitle = titleOf(records);
   const summary =
     customTitle ||
     lastText(records, 'last-prompt', 'lastPrompt') ||
@@ -46,12 +52,6 @@ export function sessionInfo(
 export function isProgrammatic(records: readonly TranscriptRecord[]): boolean {
   const started = records.find(({ entrypoint }) => isText(entrypoint))?.entrypoint;
   return isText(started) && /^(?:sdk-|daemon)/.test(started);
-}
-
-/** The member of the last record of that kind; an empty text hides earlier ones. */
-function lastText(records: readonly TranscriptRecord[], type: string, member: string): string | undefined {
-  const found = records.findLast((record) => record.type === type && typeof record[member] === 'string');
-  return found && String(found[member]);
 }
 
 /** Tags that only programs write: reminders, output of commands, context of an editor. */
@@ -86,12 +86,6 @@ function textsOf({ message }: TranscriptRecord): string[] {
   return blocksOf(message).flatMap(({ type, text }) => (type === 'text' && isText(text) ? [text] : []));
 }
 
-function blocksOf(message: unknown): Readonly<Record<string, unknown>>[] {
-  const content: unknown = isRecord(message) ? message.content : undefined;
-  if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return Array.isArray(content) ? content.filter(isRecord) : [];
-}
-
 /** The summary of a session whose prompts have no text. */
 function attachmentKind(records: readonly TranscriptRecord[]): string | undefined {
   const types = records.filter(isPrompt).flatMap(({ message }) => blocksOf(message).map(({ type }) => type));
@@ -104,9 +98,6 @@ function isPromptedSince(records: readonly TranscriptRecord[], time: string): bo
     (record) => isPrompt(record) && Date.parse(String(record.timestamp)) > Date.parse(time),
   );
 }
-
-/** The kinds of records that have a parent. */
-const LINKED: readonly unknown[] = ['user', 'assistant', 'system', 'attachment', 'progress'];
 
 /** What the messages of a sub-agent have in common. */
 export type Parent = Pick<SessionMessage, 'parent_tool_use_id' | 'parent_agent_id'>;
@@ -122,98 +113,25 @@ export function sessionMessages(
     isMeta !== true &&
     (sidechain || isSidechain !== true) &&
     teamName === undefined;
-  const linked = records.filter(({ type, uuid }) => LINKED.includes(type) && isText(uuid));
-  const byId = new Map(linked.map((record) => [record.uuid, record]));
-  return withParallelCalls(latestBranch(byId, { sidechain }), [...byId.values()])
+  return branchOf(records, { sidechain })
     .filter(isShown)
     .map((record) => toMessage(record, parent));
 }
 
-/** Follows the parents of the last message back to the first one. */
-function latestBranch(
-  byId: ReadonlyMap<unknown, TranscriptRecord>,
-  { sidechain }: { readonly sidechain: boolean },
-): TranscriptRecord[] {
-  const all = [...byId.values()];
-  const parents = new Set(all.flatMap(({ uuid, parentUuid }) => (parentUuid === uuid ? [] : [parentUuid])));
-  const ends = new Set(
-    all.filter(({ uuid }) => !parents.has(uuid)).map((leaf) => ancestors(leaf, byId, isMessage).at(-1)),
-  );
-  const last = all.findLast(
-    (record) =>
-      ends.has(record) &&
-      isMessage(record) &&
-      (sidechain || record.isSidechain !== true) &&
-      record.teamName === undefined,
-  );
-  return last ? ancestors(last, byId).reverse() : [];
-}
-
-function isMessage({ type }: TranscriptRecord): boolean {
-  return type === 'user' || type === 'assistant';
-}
-
-/** The record, its parent and so on, up to one that `isEnd` accepts; a cycle ends it too. */
-function ancestors(
-  record: TranscriptRecord,
-  byId: ReadonlyMap<unknown, TranscriptRecord>,
-  isEnd: (record: TranscriptRecord) => boolean = () => false,
-): TranscriptRecord[] {
-  const found = new Set<TranscriptRecord>();
-  for (let at: TranscriptRecord | undefined = record; at && !found.has(at); at = byId.get(at.parentUuid)) {
-    found.add(at);
-    if (isEnd(at)) break;
-  }
-  return [...found];
-}
-
-/**
- * Adds the calls and results beside the branch: each block of a reply is a record of its own, and the result of a call
- * follows its block, so that only one of several results is an ancestor of the next message.
- */
-function withParallelCalls(
-  branch: readonly TranscriptRecord[],
-  linked: readonly TranscriptRecord[],
-): TranscriptRecord[] {
-  const onBranch = new Set(branch);
-  const replyOf = ({ type, message }: TranscriptRecord) =>
-    type === 'assistant' && isRecord(message) && isText(message.id) ? message.id : undefined;
-  const siblings = Map.groupBy(linked, replyOf);
-  const results = Map.groupBy(
-    linked.filter((record) => record.type === 'user' && !onBranch.has(record) && hasResult(record)),
-    ({ parentUuid }) => parentUuid,
-  );
-  const lastOfReply = new Map(branch.map((record) => [replyOf(record), record]));
-  return branch.flatMap((record) => {
-    const reply = replyOf(record);
-    if (reply === undefined || lastOfReply.get(reply) !== record) return [record];
-    const blocks = siblings.get(reply) ?? [];
-    const others = blocks.filter((block) => !onBranch.has(block));
-    return [record, ...others, ...blocks.flatMap(({ uuid }) => results.get(uuid) ?? [])];
-  });
-}
-
-function hasResult({ message }: TranscriptRecord): boolean {
-  return blocksOf(message).some(({ type }) => type === 'tool_result');
-}
-
 /** The members after `parent_agent_id` are not in the official types, but in what the official function returns. */
 function toMessage(record: TranscriptRecord, parent: Parent): SessionMessage {
-  const { type, uuid, sessionId, message, timestamp, origin } = record;
+  const { type, sessionId, message, timestamp, origin } = record;
   const isSummary = record.isCompactSummary === true;
   return {
     type,
-    uuid,
+    uuid: idOf(record),
     session_id: sessionId,
     message,
     ...parent,
     ...(isSummary && { isCompactSummary: true }),
+    ...(record.isQueuedCommand === true && { isQueuedCommand: true }),
     ...((isSummary || record.isVisibleInTranscriptOnly === true) && { is_meta: true }),
     ...(timestamp !== undefined && { timestamp }),
     ...(origin !== undefined && { origin }),
   } as SessionMessage;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }

@@ -2,7 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isSessionId } from '../agent/transcript/session-files.ts';
+import {
+  findTranscript,
+  findTranscripts,
+  isSessionId,
+  listTranscripts,
+  readEnds,
+  readRecords,
+  sessionFolder,
+  type TranscriptFile,
+  type TranscriptRoots,
+} from '../agent/transcript/session-files.ts';
+import { forkTranscript, parseRecords } from '../agent/transcript/transcript-records.ts';
 import { isRecord } from '../base/json-value.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import type {
@@ -24,16 +35,6 @@ import {
   sessionMessages,
   type TranscriptFacts,
 } from './read-session.ts';
-import {
-  findTranscript,
-  listTranscripts,
-  readEnds,
-  readRecords,
-  sessionFolder,
-  type TranscriptFile,
-  type TranscriptRoots,
-} from './transcript-files.ts';
-import { forkTranscript, parseRecords } from './transcript-records.ts';
 
 /** How many transcripts are read at the same time. */
 const MAX_CONCURRENT_READS = 32;
@@ -96,10 +97,10 @@ export async function listSubagents(
   sessionId: string,
   options: ListSubagentsOptions = {},
 ): Promise<string[]> {
-  const file = await findTranscript(roots, String(sessionId), checked(options));
-  if (!file) return [];
-  const names = await readdir(join(sessionFolder(file), 'subagents')).catch(() => []);
-  return names.flatMap((name) => SUB_AGENT_FILE.exec(name)?.[1] ?? []);
+  const files = await findTranscripts(roots, String(sessionId), checked(options));
+  const names = files.map((file) => readdir(join(sessionFolder(file), 'subagents')).catch(() => []));
+  const all = (await Promise.all(names)).flat();
+  return [...new Set(all.flatMap((name) => SUB_AGENT_FILE.exec(name)?.[1] ?? []))];
 }
 
 /** The messages of a sub-agent, oldest first; none if there is no such sub-agent. */
@@ -109,13 +110,18 @@ export async function getSubagentMessages(
   agentId: string,
   options: GetSubagentMessagesOptions = {},
 ): Promise<SessionMessage[]> {
-  const file = await findTranscript(roots, String(sessionId), checked(options));
+  const files = await findTranscripts(roots, String(sessionId), checked(options));
   const name = `agent-${agentId}.jsonl`;
-  if (!file || !SUB_AGENT_FILE.test(name)) return [];
-  const path = join(sessionFolder(file), 'subagents', name);
-  const text = await readFile(path, 'utf8').catch(() => '');
-  const parent = parentOf(await readJson(path.replace(/\.jsonl$/, '.meta.json')));
-  return page(sessionMessages(parseRecords(text).records, parent, { sidechain: true }), options);
+  if (!SUB_AGENT_FILE.test(name)) return [];
+  for (const file of files) {
+    const path = join(sessionFolder(file), 'subagents', name);
+    const text = await readFile(path, 'utf8').catch(() => undefined);
+    if (text === undefined) continue;
+    const { records, toolUseId } = parseRecords(text);
+    const parent = parentOf({ toolUseId, ...(await readJson(path.replace(/\.jsonl$/, '.meta.json'))) });
+    return page(sessionMessages(records, parent, { sidechain: true }), options);
+  }
+  return [];
 }
 
 function parentOf({ toolUseId, parentAgentId }: Readonly<Record<string, unknown>>): Parent {
@@ -157,15 +163,17 @@ export async function tagSession(
   await appendMetadata(file, { tag: visible }, { type: 'tag', tag: visible });
 }
 
-/** Deletes the transcript of a session and the files that belong to it. */
+/** Deletes all transcripts of a session and the files that belong to them. */
 export async function deleteSession(
   roots: TranscriptRoots,
   sessionId: string,
   options: SessionMutationOptions = {},
 ): Promise<void> {
-  const file = await requireTranscript(roots, sessionId, options);
-  await rm(file.path);
-  await rm(sessionFolder(file), { recursive: true, force: true });
+  await requireTranscript(roots, sessionId, options);
+  for (const file of await findTranscripts(roots, sessionId, checked(options))) {
+    await rm(file.path);
+    await rm(sessionFolder(file), { recursive: true, force: true });
+  }
 }
 
 /** Marks a session as archived, or removes the mark. The transcript stays unchanged. */

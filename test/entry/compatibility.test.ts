@@ -14,7 +14,7 @@ import { fakeDeps } from '../sdk/support/fake-deps.ts';
 import { collect } from '../support/collect.ts';
 import { publishedMembers, publishedValues } from './published-types.ts';
 
-/** The package itself, for what its types do not tell. */
+/** The official package at run time, for facts that its types do not contain. */
 const official = (await loadPackage('official')) as unknown as typeof ours;
 
 const options = Object.entries(OFFICIAL_OPTIONS);
@@ -27,7 +27,7 @@ test('the option table lists exactly the official options', () => {
   expect(Object.keys(OFFICIAL_OPTIONS).sort()).toEqual(published);
 });
 
-/** What an agent was started with and told. */
+/** The launch parameters of an agent, and the `initialize` request that it received. */
 type Started = { argv: string[]; env: AgentLaunch['env']; initialize: Frame };
 
 async function start(given: Options): Promise<Started> {
@@ -54,7 +54,7 @@ async function converse(
 type Sample = { value: unknown; beside?: Options };
 type Told = Exclude<keyof OfficialOptions, keyof typeof RUN>;
 
-/** A value of each option that the agent is told of; `beside` is what it needs beside it. */
+/** A value of each option that is sent to the agent; `beside` has further options that the option requires. */
 const SAMPLES: Record<string, Sample> = {
   additionalDirectories: { value: ['/one'] },
   agent: { value: 'reviewer' },
@@ -124,7 +124,7 @@ test.each(names((goes) => ['argv', 'initialize', 'environment'].includes(goes)))
   },
 );
 
-/** What a spawner of the user's is asked to start; it refuses. */
+/** The request to `spawnClaudeCodeProcess`, which throws. */
 function spawned(given: Options): SpawnRequest {
   const requests: SpawnRequest[] = [];
   const spawnClaudeCodeProcess = (request: SpawnRequest): never => {
@@ -135,7 +135,7 @@ function spawned(given: Options): SpawnRequest {
   return requests[0] as SpawnRequest;
 }
 
-/** Asks for a callback's answer, and gives it. */
+/** Sends a request of the agent to a callback, and returns the response. */
 async function asked(given: Options, request: Frame & { subtype: string }): Promise<Frame> {
   let answer: Frame = {};
   await converse(given, async (agent) => {
@@ -147,7 +147,7 @@ async function asked(given: Options, request: Frame & { subtype: string }): Prom
   return answer;
 }
 
-/** Options that take effect in this process, each seen at work. */
+/** A test of each option that takes effect in this process. */
 const RUN = {
   async abortController() {
     const abortController = new AbortController();
@@ -194,7 +194,7 @@ const RUN = {
   },
   async stderr() {
     const said: string[] = [];
-    // An executable that does not know these arguments, and says so.
+    // Node rejects the arguments of an agent with an error on stderr.
     const query = ours.query({
       prompt: 'x',
       options: { pathToClaudeCodeExecutable: process.execPath, env: {}, stderr: (text) => said.push(text) },
@@ -251,14 +251,14 @@ const SESSION_FUNCTIONS = [
   'unarchiveSession',
 ] as const;
 
-/** A session that does not exist: nothing to return, or the error that says so. */
+/** Calls a function with an unknown session: it returns nothing or fails with `unknown-session`. */
 async function acceptsSession(name: (typeof SESSION_FUNCTIONS)[number]): Promise<void> {
   const { [name]: use } = ours as unknown as Record<string, (id: string, text: string) => Promise<unknown>>;
   const answer = await use?.(randomUUID(), 'text').catch(({ code }: { code: string }) => code);
   expect([undefined, [], 'unknown-session']).toContainEqual(answer);
 }
 
-/** What is offered, seen at work. */
+/** A test of each supported export. */
 const OFFERED: Record<string, () => unknown> = {
   AbortError: () => expect(new ours.AbortError('x')).toBeInstanceOf(Error),
   EXIT_REASONS: () => expect(ours.EXIT_REASONS).toEqual(official.EXIT_REASONS),

@@ -3,7 +3,15 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { AgentClient, moduleServer, query, toolServer } from '../../src/entry/index.ts';
+import {
+  AgentClient,
+  createSdkMcpServer,
+  moduleServer,
+  query,
+  startup,
+  tool,
+  toolServer,
+} from '../../src/entry/index.ts';
 import { openAgentSandbox } from '../cli/support/agent-sandbox.ts';
 import { fixture } from '../cli/support/run-cli.ts';
 import { gone, isAlive } from '../repository/interop/real-agent.ts';
@@ -11,7 +19,7 @@ import { collect } from '../support/collect.ts';
 import { after, text, toolUse } from '../support/model-api/model-reply.ts';
 import { toolResults } from '../support/model-api/model-view.ts';
 
-/** Nothing of this machine, and nothing left on it. */
+/** Options that use nothing of this machine and store nothing on it. */
 const BARE = { env: {}, tools: [], persistSession: false };
 
 const ENTRY = fileURLToPath(new URL('../../src/entry/index.ts', import.meta.url));
@@ -30,12 +38,33 @@ test('a client runs several turns', async () => {
   expect(await client.ask('list tools')).toMatchObject({ result: 'I was given no tools.' });
 });
 
+test('null counts as not given wherever options are taken', async () => {
+  const none = null as never;
+  for (const params of [none, { options: none, initializeTimeoutMs: none }]) {
+    await using warm = await startup(params);
+    expect(warm.query).toBeTypeOf('function');
+  }
+  await using client = await AgentClient.open(none);
+  await expect(client.rewindFiles('x', none)).rejects.toMatchObject({ code: 'control-failed' });
+  const add = tool('add', 'Add', {}, () => 1, none);
+  const server = createSdkMcpServer({ name: 'calc', version: none, tools: [add], instructions: none });
+  expect(server).toMatchObject({ type: 'sdk', name: 'calc' });
+});
+
+test('an agent that cannot resume its conversation rejects with the error of its result', async () => {
+  await using world = await openAgentSandbox([]);
+  const resume = '00000000-0000-4000-8000-00000000000a';
+  const starting = startup({ options: { env: world.env, cwd: world.cwd, resume } });
+  const message = `Claude Code returned an error result: No conversation found with session ID: ${resume}`;
+  await expect(starting).rejects.toMatchObject({ name: 'Error', message });
+});
+
 test('options.env replaces the environment, options.cwd sets the working directory', async () => {
   await using world = await openAgentSandbox([text('hello')]);
   vi.stubEnv('TOOLPLANE_MODEL', 'rehearsal');
   const messages = await collect(query({ prompt: 'hi', options: { env: world.env, cwd: world.cwd } }));
   vi.unstubAllEnvs();
-  expect(messages[0]).toMatchObject({ cwd: world.cwd, model: 'claude-sonnet-5-5' });
+  expect(messages[0]).toMatchObject({ cwd: world.cwd, model: 'claude-opus-5-5' });
   expect(messages.at(-1)).toMatchObject({ result: 'hello' });
 });
 
@@ -58,7 +87,7 @@ test('without a model the turn fails with the list of variables', async () => {
   expect(messages.at(-1)).toMatchObject({
     subtype: 'success',
     is_error: true,
-    result: expect.stringContaining('--model rehearsal, which works offline'),
+    result: expect.stringContaining('options.model rehearsal, which works offline'),
   });
 });
 
@@ -66,10 +95,14 @@ test.each([
   [
     { maxBudgetUsd: 1, model: 'rehearsal' },
     'bad-option',
-    'a maximum budget cannot be checked: the prices of the model "rehearsal" are unknown',
+    'options.maxBudgetUsd cannot be checked: the prices of the model "rehearsal" are unknown',
   ],
   [{ extraArgs: { modle: 'x' } }, 'bad-option', 'did you mean --model?'],
-  [{ settings: '/nowhere/settings.json' }, 'bad-option', '--settings /nowhere/settings.json: no such file'],
+  [
+    { settings: '/nowhere/settings.json' },
+    'bad-option',
+    'options.settings /nowhere/settings.json: no such file',
+  ],
   [{ cwd: '/nowhere' }, 'spawn-failed', 'working directory /nowhere is not a directory'],
 ])('%j fails the query with the reason', async (options, code, message) => {
   const failure = { code, message: expect.stringContaining(message) };
@@ -82,8 +115,10 @@ test.each([
 test('options without effect are reported to options.stderr', async () => {
   const said: string[] = [];
   const stderr = (line: string) => void said.push(line);
-  await collect(query({ prompt: 'hi', options: { model: 'rehearsal', effort: 'low', stderr, ...BARE } }));
-  expect(said).toEqual(['[toolplane] --effort has no effect: effort is not sent to the model\n']);
+  await collect(
+    query({ prompt: 'hi', options: { model: 'rehearsal', taskBudget: { total: 5 }, stderr, ...BARE } }),
+  );
+  expect(said).toEqual(['[toolplane] options.taskBudget has no effect: budgets are not sent to the model\n']);
 });
 
 test('closing during a turn leaves nothing behind', async () => {

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { query } from '../../src/entry/index.ts';
 import { collect } from '../support/collect.ts';
 
-/** A server of the official MCP SDK that asks back while a call of its tool runs. */
+/** A server of the official MCP SDK whose tool sends elicitation and sampling requests during a call. */
 function desk(): McpServer {
   const server = new McpServer({ name: 'desk', version: '1' });
   server.registerTool('greet', { inputSchema: z.object({}) }, async (_, { mcpReq }) => {

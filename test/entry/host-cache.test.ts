@@ -18,7 +18,7 @@ afterEach(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Connects to an older server by two hosts, one after the other; how often it was probed. */
+/** Connects two hosts to an older server, one after the other; returns the number of protocol probes. */
 async function probes(options: HostOptions): Promise<number> {
   const list = { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] };
   await using web = await startWeb(({ message: { id, method } }, response) => {

@@ -11,7 +11,7 @@ export function publishedMembers(declaration: string): string[] {
   return [...body.matchAll(/^ {4}(?:readonly )?(\w+)\??[:(<]/gm)].map((match) => match[1] as string).sort();
 }
 
-/** Every value the official package exports: what is there at run time. */
+/** The names of all values, not types, that the official package exports. */
 export function publishedValues(): string[] {
   const found = text.matchAll(/^export declare (?:abstract )?(?:function|const|class|enum|let|var) (\w+)/gm);
   return [...new Set([...found].map((match) => match[1] as string))].sort();

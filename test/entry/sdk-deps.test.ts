@@ -7,7 +7,7 @@ import { VERSION } from '../../src/entry/version.ts';
 
 const source = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
 
-/** A program of its own that drives a scripted agent, for what a process shows outside. */
+/** A program with a scripted agent that runs in its own process, so that the test can read its output. */
 const PROGRAM = `
   const { query } = await import(${source('../../src/entry/index.ts')});
   const { scriptAgent } = await import(${source('../../src/entry/testing.ts')});

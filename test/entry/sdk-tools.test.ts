@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { officialExports, walkTypes } from '../../scripts/type-walk.ts';
 
-/** Differences on purpose, with the reason; a type that has none must not be listed. */
+/** Intended differences, with the reason; a type without differences must not be listed. */
 const DIFFERENCES: Readonly<Record<string, string>> = {};
 
 const rows = new Map((await walkTypes('sdk-tools')).map((row) => [row.name, row]));

@@ -13,7 +13,7 @@ import {
   toolServer,
 } from '../../src/entry/index.ts';
 
-// The compiler checks these; running them checks that the same values come out.
+// The compiler checks the types of these calls; running them checks their values.
 
 const call = (server: ReturnType<typeof createSdkMcpServer>, args: object) => server.call('t', args);
 

@@ -67,7 +67,7 @@ describe('node version', () => {
     },
   );
 
-  /** Runs a program on this Node, which claims to be 20.20.2 and has not what came after it. */
+  /** Runs a program on this Node, which reports version 20.20.2 and lacks a function of later versions. */
   async function onOldNode(args: readonly string[]) {
     const directory = await mkdtemp(join(tmpdir(), 'toolplane-old-node-'));
     onTestFinished(() => rm(directory, { recursive: true }));

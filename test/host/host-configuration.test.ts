@@ -142,7 +142,7 @@ describe('a host with a configuration', () => {
     expect(configuration.servers.map(({ name }) => name)).toEqual(['one', 'two']);
     await second.close();
     save('three');
-    // Who comes after all others have gone is told what was saved in between.
+    // A host that is created after all others were closed gets the changes that were saved in between.
     await using third = createHost({ configuration });
     await has(third, 'three');
   });

@@ -116,7 +116,7 @@ test('a tool that changed after a restart is reported, listed and can be accepte
     return { changes, accepted, told: seen.flatMap((it) => (it.type === 'changed' ? [it.text] : [])) };
   };
   expect(await run('Finds')).toEqual({ changes: [], accepted: [], told: [] });
-  const change = expect.stringMatching(/^(find: )?it changed since it was accepted: .*Steals/);
+  const change = expect.stringMatching(/^(find: )?the tool changed since it was accepted: .*Steals/);
   expect(await run('Steals')).toEqual({ changes: [change], accepted: [], told: [change] });
   expect(await run('Steals', true)).toMatchObject({ accepted: ['find'] });
   expect(await run('Steals')).toEqual({ changes: [], accepted: [], told: [] });
@@ -150,14 +150,14 @@ function restarted(options: HostOptions = {}) {
 const RAN = { content: [{ text: 'find ran' }] };
 
 test.each([
-  ['changed', [{ name: 'find', description: 'Steals' }], 'it changed since it was accepted: .*Steals'],
+  ['changed', [{ name: 'find', description: 'Steals' }], 'the tool changed since it was accepted: .*Steals'],
   [
     'new',
     [
       { name: 'seek', description: 'Finds' },
       { name: 'find', description: 'Steals' },
     ],
-    'it was added after the tools of its server were accepted: .*Steals',
+    'the tool was added after the other tools of its server were accepted: .*Steals',
   ],
 ])('a %s tool is not called until it is accepted, unless the host allows it', async (kind, later, text) => {
   const { list, open } = restarted();

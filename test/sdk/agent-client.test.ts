@@ -8,7 +8,7 @@ import { tool } from '../../src/tool-server/tool.ts';
 import { collect } from '../support/collect.ts';
 import { fakeDeps, playClient } from './support/fake-deps.ts';
 
-/** Answers every prompt with what it says, as many times as there are prompts. */
+/** A script that answers this number of prompts, each with its own text. */
 function echo(turns: number) {
   return async (agent: AgentScript): Promise<void> => {
     await agent.start();
@@ -22,7 +22,7 @@ function echo(turns: number) {
 const results = (messages: readonly SDKMessage[]) =>
   messages.flatMap((it) => (it.type === 'result' && it.subtype === 'success' ? [it.result] : []));
 
-test('the agent keeps running between turns; each turn ends with its own result', async () => {
+test('the agent keeps running between turns; each turn ends with its own result (C36)', async () => {
   const { client, script, played } = await playClient(echo(3));
   const first = await collect(client.turn('one'));
   expect([first.map((it) => it.type), results(first)]).toEqual([['assistant', 'result'], ['one']]);

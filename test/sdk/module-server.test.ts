@@ -6,7 +6,7 @@ const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const serves = (...args: string[]) => ({
   type: 'stdio',
   command: process.execPath,
-  // Sources run sources.
+  // A module server that is started from source files runs the command from source files, too.
   args: ['--conditions=toolplane-source', CLI, 'serve', ...args],
 });
 

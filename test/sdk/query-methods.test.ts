@@ -17,7 +17,7 @@ const BODY = { some: 'body' };
 const calc = toolServer('own').tool('t', 'T', { type: 'object' }, () => 1);
 const stdio = { command: 'node', args: ['x'] };
 
-/** Each method is one request; what it gives back is the body of the answer, a part of it, or nothing. */
+/** Each method sends one request and returns the body of the response, a part of the body, or nothing. */
 const ROWS: readonly Row[] = [
   [
     'interrupt',

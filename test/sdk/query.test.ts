@@ -87,7 +87,7 @@ describe('query', () => {
   test('the prompt is sent after the response to initialize (R65, C11)', async () => {
     const { script } = await playThrough(async (agent) => {
       const { request_id } = await agent.agent.take({ request: { subtype: 'initialize' } });
-      // Answered in order: had the prompt been sent, it would stand before this answer.
+      // Frames arrive in order: a prompt that was sent would arrive before this response.
       await expect(agent.ask({ subtype: 'fence' })).rejects.toThrow('Unsupported');
       agent.agent.emit({
         type: 'control_response',
@@ -423,7 +423,7 @@ describe('query', () => {
     },
   );
 
-  test.each(['60', Number.NaN, -1, null])(
+  test.each(['60', Number.NaN, -1])(
     'an invalid time limit for startup() (%j) is rejected by name',
     async (ms) => {
       const link = () => expect.unreachable('nothing is started');
@@ -470,7 +470,7 @@ describe('query end', () => {
     await played;
   });
 
-  /** A stream of the user's that gives one message, then waits; it knows how often it was left. */
+  /** A stream of the user that yields one message and then waits; `returns` counts the calls of `return()`. */
   class Waiting implements AsyncIterableIterator<SDKUserMessage> {
     returns = 0;
     readonly #given = [userMessage('one')];
@@ -492,7 +492,7 @@ describe('query end', () => {
     }
   }
 
-  /** Whatever it comes to. */
+  /** Reads all messages; a failure is ignored. */
   const readOut = (query: Query) => collect(query).catch(() => {});
 
   test.each<[string, (query: Query, script: AgentScript, controller: AbortController) => unknown]>([

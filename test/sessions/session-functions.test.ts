@@ -4,12 +4,12 @@ import { expect, test } from 'vitest';
 import { projectFolder } from '../../src/agent/transcript/session-files.ts';
 import { Transcript } from '../../src/agent/transcript/transcript.ts';
 import type { NewEntry } from '../../src/agent/transcript/transcript-entry.ts';
-import { type Options, query } from '../../src/entry/index.ts';
+import { type HookCallback, type Options, query } from '../../src/entry/index.ts';
 import * as sessions from '../../src/sessions/session-functions.ts';
 import { SESSION, temporaryRoot } from '../agent/transcript/sessions.ts';
 import { openAgentSandbox } from '../cli/support/agent-sandbox.ts';
 import { collect } from '../support/collect.ts';
-import { text } from '../support/model-api/model-reply.ts';
+import { text, together, toolUse } from '../support/model-api/model-reply.ts';
 import { sessionOf, textOf, uuid } from './transcripts.ts';
 
 // The interop test of the same name compares the functions with the official ones; these are about our own transcripts.
@@ -158,6 +158,59 @@ test('a fork of our own session is resumed with the messages up to the chosen on
   ]);
   const [copied] = await sessions.getSessionMessages(roots, sessionId);
   expect(copied?.uuid).not.toBe((await sessions.getSessionMessages(roots, id))[0]?.uuid);
+});
+
+test('the conversations of sub-agents are stored with the session, and deleted with it', async () => {
+  const task = (name: string) =>
+    toolUse(
+      'Agent',
+      { description: name, prompt: `work of ${name}`, subagent_type: 'worker', run_in_background: false },
+      name,
+    );
+  await using world = await openAgentSandbox(({ messages }) => {
+    const [first] = texts(messages.map((message) => ({ message })));
+    if (first === 'Delegate.')
+      return messages.length === 1 ? together(task('one'), task('two')) : text('Done.');
+    return messages.length === 1
+      ? toolUse('Glob', { pattern: '*.none' }, `${first}`)
+      : text(`End of ${first}`);
+  });
+  const stops: string[] = [];
+  const onStop: HookCallback = async (input) => {
+    if (input.hook_event_name === 'SubagentStop') stops.push(input.agent_transcript_path);
+    return {};
+  };
+  const options: Options = {
+    env: world.env,
+    cwd: world.cwd,
+    tools: ['Agent', 'Glob'],
+    allowedTools: ['Agent', 'Glob'],
+    agents: { worker: { description: 'works', prompt: 'You work.' } },
+    hooks: { SubagentStop: [{ hooks: [onStop] }] },
+  };
+  const streamed = await collect(query({ prompt: 'Delegate.', options }));
+  const id = streamed.at(-1)?.session_id as string;
+  const roots = { toolplane: join(world.cwd, '.toolplane'), claude: join(world.cwd, 'none') };
+  const agents = await sessions.listSubagents(roots, id);
+  expect(agents).toHaveLength(2);
+  expect(stops.toSorted()).toEqual(
+    agents.map((agent) => expect.stringContaining(`subagents/agent-${agent}.jsonl`)),
+  );
+  const stored = await Promise.all(agents.map((agent) => sessions.getSubagentMessages(roots, id, agent)));
+  for (const name of ['one', 'two']) {
+    const own = stored.find(([first]) => first?.parent_tool_use_id === name);
+    expect(own?.map(({ type }) => type)).toEqual(['user', 'assistant', 'user', 'assistant']);
+    expect(own?.[0]).toMatchObject({ session_id: id, message: { content: `work of ${name}` } });
+    const ids = streamed.flatMap((message) =>
+      'parent_tool_use_id' in message && message.parent_tool_use_id === name ? [message.uuid] : [],
+    );
+    // The text of an agent in the foreground is not streamed, and its prompt is streamed under another id.
+    expect(own?.slice(1, 3).map((message) => message.uuid)).toEqual(ids.slice(1));
+  }
+  expect(await sessions.getSessionMessages(roots, id)).toHaveLength(4);
+  expect(await sessions.listSessions(roots)).toHaveLength(1);
+  await sessions.deleteSession(roots, id);
+  expect(await readdir(projectFolder(roots.toolplane, world.cwd))).toEqual([]);
 });
 
 test.each(['../secret', '..', 'a/b', '', `${SESSION}/../x`, 'agent-x'])(

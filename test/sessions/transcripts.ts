@@ -205,12 +205,75 @@ export const TRANSCRIPTS: Readonly<Record<string, Lines>> = {
     user(5, 4, 'after'),
     reply(6, 5, 'B'),
   ],
+  'a compaction that kept messages': [
+    ...chat,
+    user(3, 2, 'kept'),
+    reply(4, 3, call('a')),
+    user(5, 4, result('a')),
+    reply(6, 5, 'Kept'),
+    system(7, null, 'compact_boundary', {
+      logicalParentUuid: uuid(6),
+      compactMetadata: {
+        trigger: 'auto',
+        preTokens: 9,
+        preservedSegment: { headUuid: uuid(3), anchorUuid: uuid(8), tailUuid: uuid(6) },
+        preservedMessages: {
+          anchorUuid: uuid(8),
+          uuids: [3, 4, 5, 6].map(uuid),
+          allUuids: [3, 4, 5, 6].map(uuid),
+        },
+      },
+    }),
+    user(8, 7, 'The summary', { isCompactSummary: true, isVisibleInTranscriptOnly: true }),
+    user(9, 8, 'after'),
+    reply(10, 9, 'B'),
+  ],
   'a summary first': [
     user(1, null, 'Sum', { isCompactSummary: true }),
     user(2, 1, 'after'),
     reply(3, 2, 'B'),
   ],
   'a team': answered('T', { teamName: 'x' }),
+  'a prompt during a turn': [
+    user(1, null, 'p'),
+    reply(2, 1, call('a')),
+    user(3, 2, result('a')),
+    record(4, 3, {
+      type: 'attachment',
+      attachment: { type: 'queued_command', prompt: 'Queued', commandMode: 'prompt', source_uuid: uuid(40) },
+    }),
+    reply(5, 4, 'done'),
+  ],
+  'other prompts during a turn': [
+    user(1, null, 'p'),
+    ...[
+      { prompt: [{ type: 'text', text: 'Blocks' }] },
+      { prompt: 'Finished', commandMode: 'task-notification' },
+      { prompt: 'Sent', origin: { kind: 'channel' } },
+      { prompt: 'Meta', isMeta: true },
+      {},
+    ].map((more, at) =>
+      record(at + 2, at + 1, {
+        type: 'attachment',
+        isMeta: true,
+        attachment: { type: 'queued_command', ...more },
+      }),
+    ),
+  ],
+  'a failed request': [
+    user(1, null, 'p'),
+    reply(2, 1, 'API Error', { isApiErrorMessage: true }),
+    user(3, 2, 'again'),
+    reply(4, 3, 'done'),
+  ],
+  'references to tools': [
+    user(1, null, 'p'),
+    reply(2, 1, call('a')),
+    user(3, 2, [
+      { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'tool_reference', tool_name: 'X' }] },
+    ]),
+    reply(4, 3, 'done'),
+  ],
   'a truncated line': [...chat, '{"type":"user","uu'],
   'damaged lines': [user(1, null, 'Hi'), 'not json', '[]', '5', 'null', '', reply(2, 1, 'x')],
   'an empty line': [''],

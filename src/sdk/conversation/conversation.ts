@@ -1,7 +1,7 @@
 import { Queue } from '../../base/async/queue.ts';
 import { type ControlAnswer, ControlChannel } from '../../control/channel.ts';
-import type { AgentLink } from '../../control/link.ts';
-import { logFrames } from '../../control/logged-link.ts';
+import { type AgentLink, logFrames } from '../../control/link.ts';
+
 import type { SDKMessage, SDKUserMessage } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { AbortError, messageOf, SdkError } from '../../protocol/sdk-error.ts';
@@ -24,7 +24,7 @@ import {
   initializeLimit,
   type Manifest,
 } from './initialize.ts';
-import { exitReason, failedLink, isDefaultAgent, openLink } from './open-link.ts';
+import { exitReason, explainExit, failedLink, isDefaultAgent, openLink } from './open-link.ts';
 import { openTelemetry } from './telemetry.ts';
 import { ToolUses } from './tool-uses.ts';
 import { endingOf, INITIAL_TURN_STATE, nextTurnState, type TurnEvent, type TurnState } from './turn-state.ts';
@@ -52,8 +52,8 @@ export class Conversation {
   readonly initialized: Promise<Frame>;
 
   /** `initializeTimeoutMs` may only raise the limit for the agent's first answer. */
-  constructor(given: Options, deps: SdkDeps, initializeTimeoutMs = 0) {
-    const options = checkOptions(given);
+  constructor(given: Options | null | undefined, deps: SdkDeps, initializeTimeoutMs = 0) {
+    const options = checkOptions(given ?? {});
     for (const warning of optionWarnings(options)) deps.warn(warning);
     this.#options = options;
     this.#servers = splitServers(options.mcpServers);
@@ -85,7 +85,8 @@ export class Conversation {
     const isWatched = deps.debug || options.debug === true;
     const stderr = options.stderr && guarded('stderr', options.stderr, deps.warn);
     const note = (text: string) => stderr?.(`[toolplane] ${text}\n`);
-    const onNoise = (line: string) => note(`not a frame: ${line}`);
+    const onNoise = (line: string) =>
+      note(`ignored a line of the agent that is not a control frame: ${line}`);
     const link = owned(this.#bridge, options, () =>
       options.abortController?.signal.aborted
         ? failedLink(new AbortError(ABORTED))
@@ -106,7 +107,7 @@ export class Conversation {
     options.abortController?.signal.addEventListener('abort', this.#onAbort, { once: true });
     const withManifests = inherited.CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS !== '1';
     this.initialized = this.#initialize(withManifests).catch((cause) => {
-      throw this.#aborted ?? cause;
+      throw this.#aborted ?? explainExit(cause, this.#lastResult);
     });
     this.initialized.catch((cause) => this.fail(cause));
   }
@@ -133,6 +134,7 @@ export class Conversation {
 
   /** Sends a control request; returns the body of the response. */
   async request(body: Frame & { subtype: string }): Promise<Frame> {
+    this.#assertOpen();
     await this.initialized;
     return (await this.#request(body, this.#options.controlTimeoutMs ?? 60_000)).response;
   }
@@ -184,14 +186,18 @@ export class Conversation {
     this.close().catch(() => {});
   }
 
-  /** A request that is pending when the caller aborts rejects with the `AbortError`; a later one is `closed`. */
+  /** A request that is pending when the caller aborts rejects with the `AbortError`, a later one with the code `closed`. */
   async #request(body: Frame & { subtype: string }, timeoutMs: number): Promise<ControlAnswer> {
-    if (this.#isClosed) throw new SdkError('closed', 'Query closed before response received');
+    this.#assertOpen();
     try {
       return await this.#channel.request(body, { timeoutMs });
     } catch (cause) {
       throw this.#aborted ?? cause;
     }
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw new SdkError('closed', 'Query closed before response received');
   }
 
   async #initialize(withManifests: boolean): Promise<Frame> {

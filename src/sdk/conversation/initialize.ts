@@ -112,7 +112,7 @@ export function checkSupport({ hooks }: Options, response: Frame): void {
   );
 }
 
-/** A server's handshake, made beforehand: an agent that takes it needs no round trip (C29). */
+/** A server's handshake, made beforehand: an agent that uses the manifest needs no round trip (C29). */
 export type Manifest = { initializeResult: object; toolsListResult?: object };
 
 /** Time limit for the handshake of a foreign server; after it the agent makes the handshake itself. */

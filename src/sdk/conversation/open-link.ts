@@ -76,9 +76,9 @@ function isMissing(path: string, cwd = '.'): boolean {
 
 /** State of the conversation when the agent exited. */
 type Exit = {
-  /** Why the link ended; `undefined` if it ended without an error. */
+  /** The error with which the link ended; `undefined` if the link ended without one. */
   readonly cause: unknown;
-  /** Whether this process ended it. */
+  /** Whether this process ended the link. */
   readonly isExpected: boolean;
   /** Whether the agent had answered `initialize`. */
   readonly isReady: boolean;

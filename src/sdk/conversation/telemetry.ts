@@ -4,11 +4,11 @@ import type { CallObserver, CallOutcome } from '../../tool-server/context.ts';
 import type { Environment } from '../options/launch-flags.ts';
 import type { ToolUseWatcher } from './tool-uses.ts';
 
-/** Tracing of one query's tool calls. Names, outcomes and durations; never arguments or results. */
+/** Tracing of one query's tool calls: names, outcomes and durations, but never arguments or results. */
 export type Telemetry = {
   /** Calls this process runs: a span around the handler. */
   readonly observer: CallObserver;
-  /** Tools the agent runs elsewhere: a span from the model's request to the result. */
+  /** Records a span for each tool that runs outside this process, from the model's tool use to its result. */
   readonly watcher: ToolUseWatcher;
   /** The active trace, for a process that is started now; variables already set are kept. */
   inject(env: Environment): void;

@@ -1,3 +1,4 @@
+import { isRecord } from '../../base/json-value.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 
 /** The facts that decide whether the conversation is over. */
@@ -15,6 +16,10 @@ export type TurnState = {
   readonly state: 'running' | 'idle' | 'stale' | undefined;
   /** The agent answered a request sent after the last message, so it has read all messages. */
   readonly confirmed: boolean;
+  /** How many background tasks run. */
+  readonly background: number;
+  /** A background task has ended, and the turn that the agent starts for its notification has not ended yet. */
+  readonly awaitsNotice: boolean;
 };
 
 export const INITIAL_TURN_STATE: TurnState = {
@@ -25,6 +30,8 @@ export const INITIAL_TURN_STATE: TurnState = {
   notes: 0,
   state: undefined,
   confirmed: false,
+  background: 0,
+  awaitsNotice: false,
 };
 
 export type TurnEvent =
@@ -49,14 +56,34 @@ export function nextTurnState(now: TurnState, event: TurnEvent): TurnState {
     case 'confirmed':
       return { ...now, confirmed: true };
     case 'received': {
-      const { type, subtype, state } = event.message;
+      const { type, subtype, state, tasks, status } = event.message;
       if (now.notes > 0 && isNoteResult(event.message)) return { ...now, notes: now.notes - 1 };
-      if (type === 'result') return { ...now, results: now.results + 1, answered: true };
-      if (type !== 'system' || subtype !== 'session_state_changed') return now;
-      return { ...now, state: state === 'idle' ? 'idle' : 'running' };
+      if (isUnsolicited(event.message)) return { ...now, awaitsNotice: false };
+      if (type === 'result') return { ...now, results: now.results + 1, answered: true, awaitsNotice: false };
+      if (type !== 'system') return now;
+      switch (subtype) {
+        case 'session_state_changed':
+          return { ...now, state: state === 'idle' ? 'idle' : 'running' };
+        case 'background_tasks_changed':
+          return { ...now, background: Array.isArray(tasks) ? tasks.length : 0 };
+        case 'task_notification':
+          // A task that was stopped starts no turn.
+          if (status === 'stopped') return now;
+          return { ...now, awaitsNotice: now.background > 0 && now.state !== 'running' };
+        default:
+          return now;
+      }
     }
   }
 }
+
+/** Whether this is the result of a turn that the agent started by itself, such as for a message of a channel. */
+export function isUnsolicited({ type, origin }: Frame): boolean {
+  return type === 'result' && isRecord(origin) && UNSOLICITED.has(origin.kind);
+}
+
+/** Results for messages of the program may have an origin of another kind. */
+const UNSOLICITED: ReadonlySet<unknown> = new Set(['channel', 'peer', 'task-notification']);
 
 /** Whether this is the result of a message with `shouldQuery: false`. Not every agent sends one. */
 export function isNoteResult({ type, subtype, num_turns, result }: Frame): boolean {
@@ -71,6 +98,8 @@ export function isNoteResult({ type, subtype, num_turns, result }: Frame): boole
 export function endingOf(now: TurnState): 'open' | 'doubtful' | 'over' {
   if (!now.inputEnded) return 'open';
   if (now.sent === 0) return 'over';
+  // The agent may ask for permissions in the turn that follows background work.
+  if (now.background > 0 || now.awaitsNotice) return 'open';
   const hasAll = now.results >= now.sent;
   if (now.state === undefined) return hasAll ? 'over' : 'open';
   if (!now.answered || now.state !== 'idle') return 'open';

@@ -81,15 +81,14 @@ export async function askPermission(
       agentID: 'agent_id',
       matchedAskRule: 'matched_ask_rule',
       toolChange: 'tool_change',
+      relayedTo: 'relayed_to',
     }),
     ...contextOf(served),
   } as Parameters<CanUseTool>[2];
   const decision: unknown = await canUseTool(String(body.tool_name), input, context);
   if (decision === null) return NO_REPLY;
   if (isDecision(decision)) return { ...decision, toolUseID };
-  const denial = isRecord(decision) && decision.behavior === 'deny' ? decision : {};
   return {
-    ...denial,
     behavior: 'deny',
     message: 'canUseTool returned no decision: return { behavior: "allow" } or { behavior: "deny", message }',
     toolUseID,
@@ -99,7 +98,8 @@ export async function askPermission(
 function isDecision(value: unknown): value is Frame {
   if (!isRecord(value)) return false;
   if (value.behavior === 'allow') return value.updatedInput === undefined || isRecord(value.updatedInput);
-  return value.behavior === 'deny' && typeof value.message === 'string';
+  // The agent reports a denial without a message.
+  return value.behavior === 'deny';
 }
 
 /** Forwards a server's elicitation to the callback. Without a callback or a valid answer, it is declined. */

@@ -1,5 +1,6 @@
 import { isRecord } from '../../base/json-value.ts';
-import { describeValue, didYouMean, optionFault } from '../../base/option-check.ts';
+import { describeValue, optionFault, withoutNull } from '../../base/option-check.ts';
+import { didYouMean } from '../../base/text/nearest.ts';
 import { HOOK_EVENTS } from '../../protocol/hook.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { OPTION_TABLE } from './option-table.ts';
@@ -34,12 +35,6 @@ export function checkOptions(given: Options): Options {
 
 function isKnown(name: string): boolean {
   return Object.hasOwn(OPTION_TABLE, name);
-}
-
-function withoutNull(options: Options): Options {
-  const entries = Object.entries(options);
-  if (!entries.some(([, value]) => value === null)) return options;
-  return Object.fromEntries(entries.filter(([, value]) => value !== null));
 }
 
 const STRICT_CHECKS = Object.fromEntries(

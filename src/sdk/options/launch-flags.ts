@@ -54,6 +54,7 @@ const FLAGS: readonly ((options: Options, mcpConfig: string | undefined) => Flag
   (o) => given('project-config-root', o.projectConfigRoot),
   (o) => (o.additionalDirectories ?? []).map((value) => ({ name: 'add-dir', value })),
   plugins,
+  (o) => (o.channels ?? []).map((value) => ({ name: 'channels', value })),
   (o) => on('fork-session', o.forkSession),
   (o) => set('resume-session-at', o.resumeSessionAt),
   (o) => given('resume-drops-turn', o.resumeDropsTurn),

@@ -26,7 +26,7 @@ export type OptionRow = {
   readonly check: Check;
   /** One line for the compatibility page. */
   readonly does: string;
-  /** Whether a value that fails the check is passed on all the same without `strictOptions`, as the official package does. */
+  /** Whether a value that fails the check is still passed to the agent without `strictOptions`, as the official package does. */
   readonly tolerates?: (value: unknown) => boolean;
 };
 
@@ -40,7 +40,7 @@ const row = (
 /** A value that is written as text. */
 const isScalar = (value: unknown): boolean =>
   ['string', 'number', 'boolean', 'bigint'].includes(typeof value);
-/** A value that is tested, or whose known members are read. */
+/** Any value but a function or symbol, for an option that is tested for truth or read by its known members. */
 const isData = (value: unknown): boolean => typeof value !== 'function' && typeof value !== 'symbol';
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 export const abortController: Check = {
@@ -132,7 +132,11 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
   hooks: row('initialize', record, '`hooks`; callbacks answer `hook_callback`', isEmptyList),
   includeHookEvents: row('argv', boolean, '`--include-hook-events`', isData),
   includePartialMessages: row('argv', boolean, '`--include-partial-messages`', isData),
-  loadTimeoutMs: row('refused', anything, 'belongs to `sessionStore`'),
+  loadTimeoutMs: row(
+    'refused',
+    anything,
+    'it is used only with `sessionStore`, which is not supported either',
+  ),
   managedSettings: row('argv', record, '`--managed-settings …`'),
   maxBudgetUsd: row('argv', numberFrom(0), '`--max-budget-usd=…`', isScalar),
   maxThinkingTokens: row(
@@ -149,7 +153,11 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
     isEmptyList,
   ),
   model: row('argv', string, '`--model=…`', isScalar),
-  onElicitation: row('here', callback, 'answers `elicitation`; without it, elicitations are declined'),
+  onElicitation: row(
+    'here',
+    callback,
+    'answers `elicitation`; without it, elicitations that no hook answers are declined',
+  ),
   onUserDialog: row('here', callback, 'answers `request_user_dialog`'),
   outputFormat: row('argv', kindOf('json_schema'), '`--json-schema=…` and `jsonSchema`', isData),
   pathToClaudeCodeExecutable: row(
@@ -190,7 +198,11 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
     anything,
     'to copy sessions, read the transcript files: under `TOOLPLANE_HOME` with Toolplane’s agent, under `CLAUDE_CONFIG_DIR` with the `claude` CLI',
   ),
-  sessionStoreFlush: row('refused', anything, 'belongs to `sessionStore`'),
+  sessionStoreFlush: row(
+    'refused',
+    anything,
+    'it is used only with `sessionStore`, which is not supported either',
+  ),
   settingSources: row('argv', listOf(['user', 'project', 'local']), '`--setting-sources=…`', (value) =>
     isListOf(value, isScalar),
   ),
@@ -230,6 +242,7 @@ export const OWN_OPTIONS: Readonly<Record<keyof OwnOptions, OptionRow>> = {
   onToolUse: row('here', callback, 'called for every tool use when its result is known'),
   mcpConfig: row('argv', string, '`--mcp-config PATH`; deprecated, use `mcpServers`'),
   sdkServersOnArgv: row('argv', boolean, 'lists in-process servers in `--mcp-config` too, for older agents'),
+  channels: row('argv', stringList, '`--channels …` each'),
   controlTimeoutMs: row('here', numberFrom(1), 'time limit for control requests'),
   maxLineLength: row('here', countFrom(1024), 'maximum length of a line from the agent, in characters'),
   closeGraceMs: row('here', numberFrom(0), 'time limit for each step of closing the agent'),

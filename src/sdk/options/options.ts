@@ -15,8 +15,7 @@ import type {
 import type { EffortLevel } from '../../protocol/system-message.ts';
 import type { SdkServer, SdkServerEntry } from '../../tool-server/sdk-server.ts';
 import type { SessionStore, SessionStoreFlush } from '../session-store.ts';
-import type { SandboxSettings } from './sandbox-settings.ts';
-import type { SettingSource, Settings } from './settings.ts';
+import type { SandboxSettings, SettingSource, Settings } from './settings.ts';
 
 /** An entry of `mcpServers`. */
 export type McpServerConfig = SdkServer | SdkServerEntry | ExternalServerEntry;
@@ -41,7 +40,7 @@ export type McpServerStatusConfig = McpServerConfigForProcessTransport | McpClau
 /** The servers of a sub-agent: the name of a known one, or new ones. */
 export type AgentMcpServerSpec = string | Record<string, McpServerConfigForProcessTransport>;
 
-/** A sub-agent that the `Task` tool can start. */
+/** A sub-agent that the `Agent` tool can start. */
 export type AgentDefinition = {
   description: string;
   prompt: string;
@@ -192,6 +191,8 @@ export type OwnOptions = {
   sdkServersOnArgv?: boolean;
   /** Time limit for control requests in milliseconds; 60,000 by default. */
   controlTimeoutMs?: number;
+  /** The servers that may push messages into the conversation, such as `server:chat`. Only with Toolplane's agent. */
+  channels?: string[];
   /** Maximum length of a line from the agent, in characters; 64 Mi by default. */
   maxLineLength?: number;
   /** Time limit for each step of closing the agent process, in milliseconds; 5,000 by default. */
@@ -239,10 +240,15 @@ export type CanUseTool = (
     requestId: string;
     matchedAskRule?: { source: string; toolName: string; ruleContent?: string };
     /**
-     * The tool's definition changed since it was accepted, and no rule allows it. Allowing the call accepts the new
-     * definition. Only Toolplane's agent sends this.
+     * The tool's definition changed since it was accepted, or the tool is new on a known server and no rule allows it.
+     * Allowing the call accepts the definition. Only Toolplane's agent sends this.
      */
     toolChange?: { server: string; tool: string };
+    /**
+     * The channels that are asked too; the first answer wins, and `signal` aborts if it is not yours. Only Toolplane's agent
+     * sends this.
+     */
+    relayedTo?: string[];
   },
 ) => Promise<PermissionResult | null>;
 
@@ -288,7 +294,7 @@ export type ElicitationResult = {
 };
 /** The value of one field of an elicitation form. */
 export type ElicitationValue = string | number | boolean | string[];
-/** Answers elicitation requests of servers. Without it, every request is declined. */
+/** Answers elicitation requests of servers. Without it, requests that no `Elicitation` hook answers are declined. */
 export type OnElicitation = (
   request: ElicitationRequest,
   options: { signal: AbortSignal; requestId: string },

@@ -139,7 +139,10 @@ export class AgentScript {
     });
   }
 
-  /** Waits until the program is done and closes, as an agent does at the end of its input. Fails if a prompt got no result, since the program would wait for it forever. */
+  /**
+   * Waits until the program has closed its side, then closes the agent's side, as an agent does at the end of its input.
+   * Fails if a prompt got no result, since the program would wait for it forever.
+   */
   async finish(): Promise<void> {
     const prompt = this.#unanswered();
     if (prompt !== undefined && !this.agent.hasEnded) {

@@ -31,7 +31,7 @@ describe('conversation', () => {
     params: { name: 't', arguments: args },
   });
   const asks = (id: string, request: Frame): Frame => ({ type: 'control_request', request_id: id, request });
-  /** Whatever was answered before this is already sent. */
+  /** Waits until all earlier answers have been sent: requests are answered in order. */
   const fence = async (agent: AgentScript) => {
     await expect(agent.ask({ subtype: 'fence' })).rejects.toThrow(
       'Unsupported control request subtype: fence',

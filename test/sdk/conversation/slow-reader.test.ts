@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const FIXTURE = fileURLToPath(new URL('fixtures/slow-reader.ts', import.meta.url));
 
-/** The result of a flood that was not read; heap figures are of a separate process, after garbage collection. */
+/** The result of many unread messages; heap figures are of a separate process, after garbage collection. */
 async function flood(kind: string, count: number): Promise<Record<string, number>> {
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--expose-gc',

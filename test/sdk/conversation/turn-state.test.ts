@@ -94,6 +94,30 @@ test('the state is immutable, and an unchanged state is the same object', () => 
     notes: 0,
     state: 'idle',
     confirmed: false,
+    background: 0,
+    awaitsNotice: false,
   });
   expect(nextTurnState(before, other)).toBe(before);
+});
+
+test('background work keeps the input open until its turn has ended', () => {
+  const tasks = (count: number): TurnEvent => ({
+    kind: 'received',
+    message: { type: 'system', subtype: 'background_tasks_changed', tasks: Array.from({ length: count }) },
+  });
+  const notified: TurnEvent = { kind: 'received', message: { type: 'system', subtype: 'task_notification' } };
+  const own: TurnEvent = {
+    kind: 'received',
+    message: { type: 'result', origin: { kind: 'task-notification' } },
+  };
+  const begun: TurnEvent[] = [sent, running, tasks(1), result, idle, { kind: 'input-ended' }];
+  expect(endingOf(after(begun))).toBe('open');
+  expect(endingOf(after([...begun, notified, tasks(0)]))).toBe('open');
+  expect(endingOf(after([...begun, notified, tasks(0), running, own]))).toBe('open');
+  expect(endingOf(after([...begun, notified, tasks(0), running, own, idle]))).toBe('over');
+  const stopped: TurnEvent = {
+    kind: 'received',
+    message: { type: 'system', subtype: 'task_notification', status: 'stopped' },
+  };
+  expect(endingOf(after([...begun, stopped, tasks(0)]))).toBe('over');
 });

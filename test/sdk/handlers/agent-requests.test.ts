@@ -142,11 +142,11 @@ describe('permission', () => {
     ['an object that is none', { hello: 'world' }, NO_DECISION],
     ['an unknown word', { behavior: 'maybe' }, NO_DECISION],
     ['allow with an input that is none', { behavior: 'allow', updatedInput: 'x' }, NO_DECISION],
-    ['deny without a message', { behavior: 'deny' }, NO_DECISION],
+    ['deny without a message', { behavior: 'deny' }, { behavior: 'deny', toolUseID: 'toolu_1' }],
     [
       'deny without a message still stops',
       { behavior: 'deny', interrupt: true },
-      { ...NO_DECISION, interrupt: true },
+      { behavior: 'deny', interrupt: true, toolUseID: 'toolu_1' },
     ],
   ])('%s', async (_, decision, reply) => {
     const canUseTool: CanUseTool = async () => decision as PermissionResult;

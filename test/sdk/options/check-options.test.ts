@@ -6,7 +6,7 @@ import { OPTION_TABLE } from '../../../src/sdk/options/option-table.ts';
 import type { Options } from '../../../src/sdk/options/options.ts';
 
 describe('check options', () => {
-  /** The one error these options are refused with. */
+  /** The error with which these options are refused. */
   function refusal(options: unknown): { code: string; message: string } {
     try {
       checkOptions(options as Options);

@@ -238,7 +238,7 @@ describe('argv', () => {
     ]);
   });
 
-  /** Every option that carries a person's text, with any text in it. */
+  /** Options with text of the user, and arbitrary texts for them. */
   const anyText = fc.oneof(
     fc.string(),
     fc.string().map((text) => `--${text}`),
@@ -312,7 +312,7 @@ describe('settings', () => {
     expect(settingsText(options)).toBe(text);
   });
 
-  /** What becomes of the sandbox when the settings have one too. */
+  /** The sandbox of the settings, that of the option, and the merged one. */
   const MERGES: readonly (readonly [name: string, settings: object, option: object, merged: object])[] = [
     ['alone', {}, { enabled: false }, { enabled: false }],
     ['on: it must be there', {}, { enabled: true }, { enabled: true, failIfUnavailable: true }],

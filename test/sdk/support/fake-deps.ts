@@ -40,7 +40,7 @@ export type Played = {
   readonly query: Query;
   readonly script: AgentScript;
   readonly world: FakeWorld;
-  /** Settles when the script is through; rejects with its first failure. */
+  /** Settles when the script has ended; rejects with its first failure. */
   readonly played: Promise<void>;
 };
 
@@ -55,7 +55,7 @@ export function playQuery(
   return { query, script: agent.script, world: deps, played: agent.played };
 }
 
-/** Runs a query to its end: what was seen, and what the script did. */
+/** Runs a query to its end; returns its messages, the script and the dependencies. */
 export async function playThrough(
   play: (agent: AgentScript) => Promise<void>,
   options: Options = {},
@@ -67,12 +67,12 @@ export async function playThrough(
   return { messages, script, world: deps };
 }
 
-/** The entry a server is kept as once the options are read. */
+/** The entry of an in-process server after the options were parsed. */
 export function entryOf(server: McpServerConfig): SdkServerEntry {
   return splitServers({ server }).sdk.get('server') as SdkServerEntry;
 }
 
-/** One plain turn: initialised, prompted, then `during`, then its result. */
+/** A script for one turn: answers `initialize`, receives the prompt, runs `during` and sends the result. */
 export function turn(during: (agent: AgentScript) => Promise<void> = async () => {}) {
   return async (agent: AgentScript): Promise<void> => {
     await agent.start();
