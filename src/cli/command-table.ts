@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 export type CommandRow = {
   readonly name: string;
   readonly summary: string;
-  /** Works, but `--help` does not list it. */
+  /** The command works, but `--help` does not list it. */
   readonly isHidden?: true;
   readonly load: () => Promise<(command: Command) => void>;
 };

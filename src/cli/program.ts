@@ -3,7 +3,7 @@ import { visibleJson } from '../base/text/display-text.ts';
 import { VERSION } from '../entry/version.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import { addCommands, type CommandRow, loadNamed } from './command-table.ts';
-import { workingDirectory } from './host/config-context.ts';
+import { workingDirectory } from './host/named-servers.ts';
 import {
   CommandFailed,
   ExitCode,
@@ -14,7 +14,7 @@ import {
 } from './output/failure.ts';
 
 import { jsonDocument } from './output/format.ts';
-import { sanitize } from './terminal/sanitize.ts';
+import { sanitize } from './terminal/terminal-text.ts';
 
 /** One row per command, in the order of `--help`. */
 const COMMANDS: readonly CommandRow[] = [
@@ -54,13 +54,18 @@ const COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./mcp/mcp.ts')).defineMcp,
   },
   {
+    name: 'channels',
+    summary: 'Show and manage the messages that servers pushed into conversations.',
+    load: async () => (await import('./commands/channels.ts')).defineChannels,
+  },
+  {
     name: 'secret',
     summary: 'Store secrets that server entries refer to.',
     load: async () => (await import('./commands/secret.ts')).defineSecret,
   },
   {
     name: 'explain',
-    summary: 'Explain the state of a server, tool, permission or timeout, and what to do.',
+    summary: 'Explain a server, tool, permission or timeout, and list memory files and skills.',
     load: async () => (await import('./commands/explain/explain.ts')).defineExplain,
   },
   {
@@ -75,8 +80,13 @@ const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'serve',
-    summary: 'Run the tool server that a module exports as a stdio MCP server.',
+    summary: 'Serve the tool server that a module exports, over stdio or HTTP.',
     load: async () => (await import('./commands/serve.ts')).defineServe,
+  },
+  {
+    name: 'daemon',
+    summary: 'Run the scheduled prompts of all projects while no session is open.',
+    load: async () => (await import('./commands/daemon.ts')).defineDaemon,
   },
   {
     name: 'completion',
@@ -85,7 +95,7 @@ const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'uninstall',
-    summary: 'List and remove all files and settings that Toolplane has written.',
+    summary: 'List and remove files and settings that Toolplane has written.',
     load: async () => (await import('./commands/uninstall/uninstall.ts')).defineUninstall,
   },
 ];

@@ -35,7 +35,7 @@ test('deny rules with backtracking patterns do not delay a run', async () => {
   const args = ['run', '--model', 'rehearsal', '--allowedTools', 'Bash(echo *)', prompt];
   const { code, stdout } = await runCli(args, '', place);
   expect(stdout).toContain('hello');
-  expect(stdout).toContain(`said: ${name}`);
+  expect(stdout).toContain(`said: Found 1 file\n${name}`);
   expect(stdout).toContain(words);
   expect(code).toBe(0);
 });

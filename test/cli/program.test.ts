@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,17 @@ import { VERSION } from '../../src/entry/version.ts';
 import { CLI } from '../support/setup/built-package.ts';
 import { CLI_ENV, runCli } from './support/run-cli.ts';
 
+test('--version loads no cryptography, and so neither the secret store nor the keychain', () => {
+  const code = `process.on('exit', () => console.log(process.moduleLoadList.join('\\n')))`;
+  const hook = `data:text/javascript,${encodeURIComponent(code)}`;
+  const loaded = execFileSync(process.execPath, ['--import', hook, CLI, '--version'], {
+    encoding: 'utf8',
+    env: CLI_ENV,
+  });
+  expect(loaded).toMatch(/^NativeModule fs$/m);
+  expect(loaded).not.toMatch(/^NativeModule crypto$/m);
+});
+
 test.each(['--version', '-V'])('%s prints only the version', async (flag) => {
   expect(await runCli([flag])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
 });
@@ -17,7 +28,7 @@ test.each([['--help'], ['-h'], ['help']])('%s lists commands and exit codes', as
   const { code, stdout, stderr } = await runCli(args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/Usage: toolplane/);
-  expect(stdout).toMatch(/serve .*Run the tool server that a module exports/);
+  expect(stdout).toMatch(/serve .*Serve the tool server that a module exports/);
   expect(stdout).toMatch(/2 {2}usage error/);
 });
 

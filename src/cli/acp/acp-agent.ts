@@ -31,7 +31,7 @@ type AcpDeps = {
   /** Models that can be selected, in addition to those that the agent lists. */
   readonly models: readonly SessionModel[];
   /** Why no model is configured; undefined if one is. */
-  missingModel(): string | undefined;
+  missingModel(cwd: string): Promise<string | undefined>;
 };
 
 const CAPABILITIES: AgentCapabilities = {
@@ -80,7 +80,9 @@ class AcpAgent implements AsyncDisposable {
       agent({ name: 'toolplane' })
         .onRequest(methods.agent.initialize, ({ params }) => this.#initialize(params.clientCapabilities))
         .onRequest(methods.agent.authenticate, ({ params }) => {
-          throw invalidParams(`unknown authentication method ${JSON.stringify(params.methodId)}`);
+          throw invalidParams(
+            `unknown authentication method ${JSON.stringify(params.methodId)}; none is needed`,
+          );
         })
         .onRequest(session.new, ({ params, client }) => this.#new(params, client))
         .onRequest(session.load, ({ params, client }) =>
@@ -92,7 +94,7 @@ class AcpAgent implements AsyncDisposable {
         .onRequest(session.fork, ({ params, client }) => this.#fork(params, client))
         .onRequest(session.list, async ({ params }) => {
           const listed = await this.#deps.history.list(params);
-          if (!listed) throw invalidParams('unknown cursor');
+          if (!listed) throw invalidParams('unknown cursor; use "nextCursor" of an earlier response');
           return listed;
         })
         .onRequest(session.close, ({ params }) =>
@@ -171,7 +173,7 @@ class AcpAgent implements AsyncDisposable {
     return (await this.#reopen(params, client)).state;
   }
 
-  /** Opens a stored session; one that is open is closed first, so that all of its conversation is stored. */
+  /** Opens a stored session; an open session is closed first, so that all of its conversation is stored. */
   async #reopen(
     params: SessionParams & { readonly sessionId: string },
     client: AgentContext,
@@ -208,9 +210,9 @@ class AcpAgent implements AsyncDisposable {
     const { options, open, models, missingModel } = this.#deps;
     const chosen = { ...sessionOptions(options, params), ...start };
     if (!statSync(params.cwd, { throwIfNoEntry: false })?.isDirectory()) {
-      throw invalidParams(`the working directory ${params.cwd} does not exist`);
+      throw invalidParams(`the working directory ${params.cwd} does not exist or is not a directory`);
     }
-    const missing = missingModel();
+    const missing = await missingModel(params.cwd);
     if (missing !== undefined) throw new RequestError(-32000, missing);
     const client = { context, capabilities: this.#capabilities, models };
     const session = await request(AcpSession.open(id, client, chosen, open));
@@ -260,7 +262,7 @@ function parseSetModel(params: unknown): { readonly sessionId: string; readonly 
   return { sessionId: params.sessionId, modelId: params.modelId };
 }
 
-/** Errors of the agent as JSON-RPC errors: refused options and control requests are errors of the parameters. */
+/** Converts errors of the agent to JSON-RPC errors; a refused option or control request becomes "Invalid params". */
 async function request<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

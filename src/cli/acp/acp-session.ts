@@ -14,12 +14,13 @@ import {
   type SessionUpdate,
   type Usage,
 } from '@agentclientprotocol/sdk/unstable';
-import type { SDKResultMessage } from '../../protocol/agent-message.ts';
+import { visibleText } from '../../base/text/display-text.ts';
+import type { SDKResultMessage, SDKUserMessage } from '../../protocol/agent-message.ts';
 import type { PermissionMode, PermissionResult } from '../../protocol/permission.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { SDKControlInitializeResponse } from '../../sdk/control-responses.ts';
 import type { CanUseTool, ElicitationResult, OnElicitation, Options } from '../../sdk/options/options.ts';
-import { ChatConversation, type OpenAgent } from '../chat/conversation.ts';
+import { ChatConversation, type OpenAgent, ServerWatch } from '../chat/conversation.ts';
 import { failureTexts } from '../chat/message-text.ts';
 import { alwaysUpdates, whatAlways } from '../chat/permission.ts';
 import type { StoredMessage } from './session-history.ts';
@@ -61,6 +62,9 @@ export class AcpSession implements AsyncDisposable {
   #usedTokens = 0;
   #mode: string;
   #model: string | undefined;
+  #servers: ServerWatch | undefined;
+  /** Failures of servers that the client has not shown yet. */
+  #failures: string[] = [];
 
   private constructor(id: string, client: SessionClient, options: Options) {
     this.id = id;
@@ -92,7 +96,9 @@ export class AcpSession implements AsyncDisposable {
       }
       if (message.type === 'result') session.#reportResult(message);
       if (message.type === 'system' && message.subtype === 'init') session.#setMode(message.permissionMode);
+      session.#servers?.received(message);
     });
+    session.#servers = new ServerWatch(session.#agent, (line) => session.#reportFailure(visibleText(line)));
     const initialized = await session.#agent.initializationResult();
     session.#initialized = initialized;
     const { current_permission_mode: mode } = initialized as { current_permission_mode?: unknown };
@@ -154,12 +160,13 @@ export class AcpSession implements AsyncDisposable {
   async announceCommands(): Promise<void> {
     await setImmediate();
     if (this.#initialized) this.#notify(commandsUpdate(this.#initialized.commands));
+    await this.#servers?.started();
   }
 
   /** Runs a prompt after the prompts before it. Aborting the signal cancels the prompt. */
   prompt(content: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     const message = promptMessage(content);
-    if (isClear(content)) {
+    if (isClear(message)) {
       // The conversation would continue under an id that the client does not know.
       this.#notify({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: CLEAR_ADVICE } });
       return Promise.resolve({ stopReason: 'end_turn' });
@@ -171,9 +178,13 @@ export class AcpSession implements AsyncDisposable {
     const response = this.#lastTurn.then(async (): Promise<PromptResponse> => {
       if (turn.isCancelled) return { stopReason: 'cancelled' };
       try {
-        return promptResponse(await this.#openConversation.turn(message), turn.isCancelled);
+        this.#showFailures();
+        const result = await this.#openConversation.turn(message);
+        await this.#servers?.settled();
+        this.#showFailures();
+        return promptResponse(result, turn.isCancelled);
       } catch (cause) {
-        // A session that is closed has no result.
+        // Closing the session ends the turn without a result.
         if (turn.isCancelled) return { stopReason: 'cancelled' };
         throw cause;
       }
@@ -193,7 +204,7 @@ export class AcpSession implements AsyncDisposable {
 
   async setMode(mode: string): Promise<void> {
     if (!this.#modes.availableModes.some(({ id }) => id === mode)) {
-      throw invalidParams(`unknown mode ${JSON.stringify(mode)}`);
+      throw invalidParams(`unknown mode ${JSON.stringify(mode)}; use an id of "availableModes"`);
     }
     await this.#agent.setPermissionMode(mode as PermissionMode);
     this.#mode = mode;
@@ -202,9 +213,10 @@ export class AcpSession implements AsyncDisposable {
   /** Changes the mode or the model. */
   async setConfigOption(id: string, value: unknown): Promise<void> {
     if (id === 'mode') return this.setMode(String(value));
-    if (id !== 'model') throw invalidParams(`unknown option ${JSON.stringify(id)}`);
+    if (id !== 'model')
+      throw invalidParams(`unknown option ${JSON.stringify(id)}; the options are "mode" and "model"`);
     if (!this.#models.some((model) => model.value === value)) {
-      throw invalidParams(`unknown model ${JSON.stringify(value)}`);
+      throw invalidParams(`unknown model ${JSON.stringify(value)}; use a value of the option "model"`);
     }
     await this.#agent.setModel(String(value));
     this.#model = String(value);
@@ -216,7 +228,7 @@ export class AcpSession implements AsyncDisposable {
     await this.#lastTurn;
   }
 
-  /** What the client shows, by its capabilities. */
+  /** What the client can show, by its capabilities. */
   get #shown(): { showsTerminals: boolean; showsNotices: boolean } {
     const { _meta: meta, session } = this.#client.capabilities;
     return { showsTerminals: meta?.terminal_output === true, showsNotices: Boolean(session?.notices) };
@@ -234,7 +246,7 @@ export class AcpSession implements AsyncDisposable {
   get #modes(): SessionModeState {
     const mayBypass = this.#options.allowDangerouslySkipPermissions === true;
     const offered = MODES.filter(({ id }) => id !== 'bypassPermissions' || mayBypass);
-    // A mode of the settings that is not offered is shown, too.
+    // The list also contains the current mode if it comes from settings and is not offered.
     const current = offered.some(({ id }) => id === this.#mode) ? [] : [{ id: this.#mode, name: this.#mode }];
     return { currentModeId: this.#mode, availableModes: [...offered, ...current] };
   }
@@ -275,7 +287,22 @@ export class AcpSession implements AsyncDisposable {
     this.#notify({ sessionUpdate: 'usage_update', used: this.#usedTokens, size, ...spent });
   }
 
-  /** Updates are sent in order; a client that has disconnected ends the session elsewhere. */
+  /** Reports a server that cannot be used: as a notice or, if the client shows no notices, as text of the next prompt. */
+  #reportFailure(description: string): void {
+    this.#options.stderr?.(`${description}\n`);
+    if (this.#shown.showsNotices) {
+      const title = 'MCP server not available';
+      this.#notify({ sessionUpdate: 'notice', severity: 'warning', title, description });
+    } else this.#failures.push(description);
+  }
+
+  #showFailures(): void {
+    for (const text of this.#failures.splice(0)) {
+      this.#notify({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: `${text}\n\n` } });
+    }
+  }
+
+  /** Sends an update, in order. Failures are ignored: if the client has disconnected, the session ends anyway. */
   #notify(update: SessionUpdate): void {
     this.#client.context
       .notify(methods.client.session.update, { sessionId: this.id, update })
@@ -317,7 +344,7 @@ export class AcpSession implements AsyncDisposable {
     }
   };
 
-  /** Denies a call. A request that the client cancelled cancels the prompt, too. */
+  /** Denies a call; with `interrupt`, also cancels the prompt. */
   #refuse(message: string, { interrupt = false }): PermissionResult {
     const [running] = this.#turns;
     if (interrupt && running) running.isCancelled = true;
@@ -349,10 +376,18 @@ export class AcpSession implements AsyncDisposable {
 
 const MODES: readonly { readonly id: PermissionMode; readonly name: string; readonly description: string }[] =
   [
-    { id: 'default', name: 'Default', description: 'Asks before calls that no rule allows' },
+    {
+      id: 'default',
+      name: 'Default',
+      description: 'Asks before calls that are not read-only and that no rule allows',
+    },
     { id: 'acceptEdits', name: 'Accept edits', description: 'Edits files of the project without asking' },
     { id: 'plan', name: 'Plan', description: 'Only reads; changes nothing' },
-    { id: 'dontAsk', name: "Don't ask", description: 'Denies calls that no rule allows' },
+    {
+      id: 'dontAsk',
+      name: "Don't ask",
+      description: 'Denies calls that are not read-only and that no rule allows',
+    },
     { id: 'bypassPermissions', name: 'Bypass permissions', description: 'Runs every call without asking' },
   ];
 
@@ -365,9 +400,9 @@ const CANCELLED = 'The user cancelled the prompt.';
 const CLEAR_ADVICE = 'To clear the conversation, start a new session.';
 
 /** Whether a prompt is the command that clears the conversation, or one of its aliases. */
-function isClear(prompt: readonly ContentBlock[]): boolean {
-  const text = prompt.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
-  return /^\/(?:clear|new|reset)(?:\s|$)/.test(text.trim());
+function isClear({ message: { content } }: SDKUserMessage): boolean {
+  const last = Array.isArray(content) ? content.findLast(({ type }) => type === 'text') : undefined;
+  return last?.type === 'text' && /^\/(?:clear|new|reset)(?:\s|$)/.test(last.text);
 }
 
 const MAX_DIFF_BYTES = 1024 * 1024;
@@ -390,7 +425,7 @@ function permissionOptions(
 ): PermissionOption[] {
   const once = toolChange ? { ...ALLOW, name: 'Allow, and accept the changed definition' } : ALLOW;
   if (always === undefined) return [once, REJECT];
-  return [once, { optionId: ALWAYS, name: `Always allow ${always}`, kind: 'allow_always' }, REJECT];
+  return [once, { optionId: ALWAYS, name: `Always ${always}`, kind: 'allow_always' }, REJECT];
 }
 
 /** The response to a prompt; a failed turn is a JSON-RPC error. */

@@ -1,4 +1,5 @@
 import type { SessionInfo } from '@agentclientprotocol/sdk/unstable';
+import type { TranscriptRoots } from '../../agent/transcript/session-files.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { INVISIBLE_CHARACTERS, truncate } from '../../base/text/display-text.ts';
 import type { SDKSessionInfo } from '../../sdk/session-store.ts';
@@ -9,7 +10,6 @@ import {
   listSessions,
   renameSession,
 } from '../../sessions/session-functions.ts';
-import type { TranscriptRoots } from '../../sessions/transcript-files.ts';
 
 const PAGE_SIZE = 50;
 const MAX_TITLE_LENGTH = 100;

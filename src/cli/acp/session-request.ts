@@ -46,7 +46,9 @@ function serverEntry(server: McpServer): McpServerConfig {
   }
   const { name, type } = server;
   if (type !== 'http' && type !== 'sse') {
-    throw invalidParams(`MCP server ${JSON.stringify(name)}: the transport ${type} is not supported`);
+    throw invalidParams(
+      `MCP server ${JSON.stringify(name)}: the transport ${type} is not supported; use stdio, http or sse`,
+    );
   }
   return { type, url: server.url, headers: namedValues(server.headers) };
 }
@@ -63,10 +65,10 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'im
  */
 export function promptMessage(prompt: readonly ContentBlock[]): SDKUserMessage {
   const blocks = prompt.map(promptBlock);
-  const content = [
+  const content = joinCommand([
     ...blocks.flatMap(({ inPlace }) => inPlace),
     ...blocks.flatMap(({ atEnd }) => atEnd ?? []),
-  ];
+  ]);
   if (content.length === 0) throw invalidParams('the prompt is empty');
   return {
     type: 'user',
@@ -75,6 +77,13 @@ export function promptMessage(prompt: readonly ContentBlock[]): SDKUserMessage {
     message: { role: 'user', content: content as SDKUserMessage['message']['content'] },
     parent_tool_use_id: null,
   };
+}
+
+/** Links and resources after a slash command are its arguments: the agent looks for a command in the last text block only. */
+function joinCommand(blocks: readonly UserBlock[]): readonly UserBlock[] {
+  const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  if (!texts[0]?.startsWith('/')) return blocks;
+  return [...blocks.filter(({ type }) => type !== 'text'), textBlock(texts.join('\n'))];
 }
 
 type PromptBlock = { readonly inPlace: readonly UserBlock[]; readonly atEnd?: readonly UserBlock[] };

@@ -53,6 +53,9 @@ export class SessionUpdates {
         return this.started(message.tool_use_id);
       case 'system':
         if (isAllowance(message)) return this.started((message as Block).tool_use_id);
+        if (message.subtype === 'compact_boundary' && message.compact_metadata.trigger === 'manual') {
+          return [textChunk('agent_message_chunk', 'The conversation was compacted.')];
+        }
         if (message.subtype === 'commands_changed') return [commandsUpdate(message.commands)];
         if (message.subtype === 'api_retry' && this.#options.showsNotices) {
           const description = retryText({ ...message });
@@ -162,7 +165,7 @@ export class SessionUpdates {
       name,
       ...view,
       ...(this.#isTerminal(name) && { content: [{ type: 'terminal' as const, terminalId: id }] }),
-      // It runs once it is allowed; agents that report no decision report its progress or result.
+      // The call runs once it is allowed; agents that report no decision report only its progress or result.
       status: 'pending' as const,
       rawInput: input,
       ...metaOf({
@@ -183,7 +186,8 @@ export class SessionUpdates {
       const status = isError ? 'failed' : 'completed';
       const rawOutput = output ?? block.content;
       if (this.#isTerminal(call.name)) return terminalUpdates(id, block.content, isError, rawOutput);
-      const shown = describeToolResult(call.name, block.content, isError, output);
+      const { cwd } = this.#options;
+      const shown = describeToolResult(call.name, block.content, isError, { output, cwd });
       return [{ sessionUpdate: 'tool_call_update', toolCallId: id, status, rawOutput, ...shown }];
     });
   }
@@ -193,7 +197,7 @@ export class SessionUpdates {
   }
 }
 
-/** The update with the slash commands of a session. A client starts a new session instead of clearing one. */
+/** The update with the slash commands of a session, without `clear`: a client starts a new session instead. */
 export function commandsUpdate(commands: readonly SlashCommand[]): SessionUpdate {
   const availableCommands = commands
     .filter(({ name }) => name !== 'clear')
@@ -245,9 +249,14 @@ function thought(text: unknown): SessionUpdate[] {
   return typeof text === 'string' && text !== '' ? [textChunk('agent_thought_chunk', text)] : [];
 }
 
+/** Texts in user messages that the agent itself wrote: about an interrupt, or a command and its output. */
+const AGENT_TEXT = /^(?:\[Request interrupted by user|<(?:local-command-\w+|command-name)>)/;
+
 /** The part of a stored prompt as the client sent it; undefined for results and unknown blocks. */
 function promptContent(block: Block): ContentBlock | undefined {
-  if (block.type === 'text' && typeof block.text === 'string') return { type: 'text', text: block.text };
+  if (block.type === 'text' && typeof block.text === 'string') {
+    return AGENT_TEXT.test(block.text) ? undefined : { type: 'text', text: block.text };
+  }
   const { source } = block;
   if (block.type !== 'image' || !isRecord(source) || source.type !== 'base64') return undefined;
   return { type: 'image', data: String(source.data), mimeType: String(source.media_type) };

@@ -118,16 +118,16 @@ export function approvalContent(
 export type ToolResultView = Partial<Pick<ToolCallView, 'content' | 'locations'>>;
 
 /**
- * The view of a result. Output that is not Markdown is fenced; a successful edit shows the changed parts of the file,
+ * The view of a result of a call in `cwd`. Output that is not Markdown is fenced; a successful edit shows the changed parts of the file,
  * which `output`, the structured result, contains.
  */
 export function describeToolResult(
   name: string,
   content: unknown,
   isError: boolean,
-  output?: unknown,
+  { output, cwd }: { readonly output?: unknown; readonly cwd: string },
 ): ToolResultView {
-  if (!isError && DIFF_TOOLS.has(name)) return changeView(output);
+  if (!isError && DIFF_TOOLS.has(name)) return changeView(output, cwd);
   const blocks: unknown[] = typeof content === 'string' ? [{ type: 'text', text: content }] : list(content);
   const isPlain = isError || PLAIN_TOOLS.has(name);
   return { content: blocks.filter(isRecord).map((block) => resultContent(block, isPlain)) };
@@ -144,11 +144,11 @@ function resultContent(block: Input, isPlain: boolean): ToolCallContent {
 }
 
 /** One diff per changed part, with its line. A file that did not exist has no parts. */
-function changeView(output: unknown): ToolResultView {
+function changeView(output: unknown, cwd: string): ToolResultView {
   if (!isRecord(output)) return {};
-  const path = text(output.filePath);
   const hunks = list(output.structuredPatch).filter(isRecord);
-  if (path === '' || hunks.length === 0) return {};
+  if (text(output.filePath) === '' || hunks.length === 0) return {};
+  const path = resolve(cwd, text(output.filePath));
   return {
     content: hunks.flatMap(({ lines }) => diff(path, sideOf(lines, '-'), sideOf(lines, '+'))),
     locations: hunks.map(({ newStart }) => ({
@@ -239,7 +239,7 @@ export function textContent(value: string): ToolCallContent {
   return { type: 'content', content: { type: 'text', text: value } };
 }
 
-/** The text with escapes for characters that are invisible or change its direction; lines stay lines. */
+/** The text with escapes for characters that are invisible or change its direction; line breaks are kept. */
 function visibleLines(value: string): string {
   return value.split('\n').map(visibleText).join('\n');
 }

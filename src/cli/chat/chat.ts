@@ -1,21 +1,34 @@
 import { VERSION } from '../../entry/version.ts';
-import type { SDKMessage } from '../../protocol/agent-message.ts';
+import type { SDKMessage, SDKUserMessage } from '../../protocol/agent-message.ts';
+import type { PermissionMode } from '../../protocol/permission.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { McpServerStatus } from '../../sdk/control-responses.ts';
 import type { Options } from '../../sdk/options/options.ts';
-import { LineEditor } from '../terminal/line-editor.ts';
+import { type Choice, LineEditor } from '../terminal/line-editor.ts';
 import { line, type Piece } from '../terminal/render.ts';
 import { Screen } from '../terminal/screen.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { COMMANDS, type CommandContext, parseCommand } from './commands.ts';
-import { ChatConversation, type OpenAgent } from './conversation.ts';
-import { elapsed, progressText, succeeded } from './message-text.ts';
+import { replayedMessages, type StoredConversations } from './actions/resume.ts';
+import { runShellCommand, shellMessage } from './actions/shell.ts';
+import {
+  COMMANDS,
+  type CommandContext,
+  commandEntries,
+  cycleMode,
+  labelsOfTool,
+  parseCommand,
+} from './commands.ts';
+import { ChatConversation, type OpenAgent, Turn } from './conversation.ts';
+import { completeInput } from './live/completions.ts';
+import { Flow } from './live/flow.ts';
+import { composeFrame } from './live/frame.ts';
+import type { PromptHistory } from './live/prompt-history.ts';
+import { echoPiece, MESSAGE_PROMPT, succeeded } from './message-text.ts';
 import { Questions } from './questions.ts';
 import { commandNames, show, type ViewEvent } from './show.ts';
-import { labelsOfTool } from './tool-list.ts';
 import { Unattended } from './unattended.ts';
 import { UserDialogue } from './user-dialogue.ts';
-import { type Call, EMPTY_VIEW, runningCalls, type View } from './view.ts';
+import { EMPTY_VIEW, type View } from './view.ts';
 
 /** Exit codes after SIGINT and SIGHUP. */
 const INTERRUPTED = 130;
@@ -24,14 +37,26 @@ const HUNG_UP = 129;
 const SLASH_HINT = 'To enter an answer that starts with /, type // instead.';
 const QUEUED =
   '  queued: the message is sent when this turn ends; Ctrl-C interrupts the turn and discards the message';
+/** The end of a turn that took at least this long is signaled with a bell and a notification. */
+const LONG_TURN_MS = 10_000;
+
+/** What a chat uses besides the terminal and the agent. */
+export type ChatStores = {
+  /** Earlier messages of the user; without a history, none are kept. */
+  readonly history?: PromptHistory | undefined;
+  /** Stored conversations for `/resume`. */
+  readonly conversations?: StoredConversations | undefined;
+  readonly env?: NodeJS.ProcessEnv;
+};
 
 /** An interactive conversation: reads a line, runs a turn, and repeats until the user leaves. */
 export class Chat implements AsyncDisposable {
   readonly #terminal: Terminal;
   readonly #open: OpenAgent;
+  readonly #stores: ChatStores;
   readonly #screen: Screen;
   readonly #editor: LineEditor;
-  readonly #flow = new FlowBuffer();
+  readonly #flow: Flow;
   readonly #user: UserDialogue;
   readonly #unattended = new Unattended((id, reason) => {
     const verdict = { behavior: 'deny', by: 'non-interactive', reason } as const;
@@ -41,21 +66,34 @@ export class Chat implements AsyncDisposable {
   #view: View = EMPTY_VIEW;
   #servers: readonly McpServerStatus[] = [];
   #conversation: ChatConversation | undefined;
-  #turn: 'none' | 'running' | 'stopping' = 'none';
+  /** The conversation, once it has a turn. */
+  #sessionId: string | undefined;
+  readonly #turn: Turn;
+  #shell: { readonly stop: AbortController; readonly text: string; readonly since: number } | undefined;
   readonly #left = Promise.withResolvers<number>();
   readonly #closed = new AbortController();
   #hasFailedTurn = false;
+  #isRunning = false;
+  #hasLeft = false;
 
-  constructor(terminal: Terminal, open: OpenAgent) {
+  constructor(terminal: Terminal, open: OpenAgent, stores: ChatStores = {}) {
     this.#terminal = terminal;
     this.#open = open;
-    this.#screen = new Screen(terminal);
+    this.#stores = stores;
+    this.#screen = new Screen(terminal, () => this.#frame());
+    this.#turn = new Turn(terminal, () => this.#screen.refresh());
+    this.#flow = new Flow(this.#screen.isLive ? 'markdown' : terminal.isPlain ? 'lines' : 'raw');
+    // Ctrl-D is a key of a terminal in raw mode: its input ends when the terminal is closed.
+    if (this.#screen.isLive) terminal.input.once('end', () => this.leave(HUNG_UP));
     this.#editor = new LineEditor(terminal, {
       stray: (key) => this.#stray(key),
-      typing: () => this.#screen.freshLine(),
-      // Printed before the held-back text, so that the text is not interrupted.
-      queued: () => this.#screen.print([line([QUEUED, 'dim'])]),
-      idle: () => this.#print(this.#flow.flush()),
+      changed: () => this.#screen.refresh(),
+      prompted: (prompt) => this.#screen.promptLinear(prompt),
+      echoed: (prompt, text, mark = '') => this.#echo(prompt, text, mark),
+      queued: () => !this.#screen.isLive && this.#print([line([QUEUED, 'dim'])]),
+      pressed: (key) => void this.#pressed(key),
+      complete: (before) => completeInput(before, commandEntries(this.#view.commands), this.#cwd),
+      remembered: (text) => stores.history?.add(text),
     });
     // The handlers are never removed: writing to a closed terminal while leaving fails again.
     for (const stream of [terminal.input, terminal.output]) stream.on('error', () => this.leave(HUNG_UP));
@@ -70,6 +108,7 @@ export class Chat implements AsyncDisposable {
       annotationsOf: (tool) => labelsOfTool(this.#servers, tool),
       onEvent: (event) => this.#update(event),
       print: (pieces) => this.#print(pieces),
+      attend: (text) => this.#attend(text),
     });
   }
 
@@ -110,8 +149,11 @@ export class Chat implements AsyncDisposable {
       abortController: this.#closed,
       stderr: (text) => this.#print([line([text.trimEnd(), 'dim'])]),
     };
+    this.#forget();
+    if (this.#stores.history) this.#editor.history = this.#stores.history.read();
     return Promise.race([
       this.#begin()
+        .then(() => this.#replayGiven())
         .then(() => this.#greet())
         .then(() => this.#loop()),
       this.#left.promise,
@@ -119,14 +161,47 @@ export class Chat implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#screen.freshLine();
+    this.#shell?.stop.abort();
+    this.#turn.end();
+    this.#print([...this.#flow.flush(), ...this.#farewell()]);
+    this.#hasLeft = true;
+    this.#screen[Symbol.dispose]();
     this.#editor[Symbol.dispose]();
     await this.#conversation?.[Symbol.asyncDispose]();
     // Aborts an agent that is still starting.
     this.#closed.abort();
   }
 
+  /** How to continue a conversation that was stored. */
+  #farewell(): Piece[] {
+    const isStored = this.#screen.isLive && this.#options.persistSession !== false;
+    if (this.#hasLeft || !isStored || this.#sessionId === undefined) return [];
+    return [line([`To continue this conversation: toolplane --resume ${this.#sessionId}`, 'dim'])];
+  }
+
+  get #cwd(): string {
+    return this.#options.cwd ?? process.cwd();
+  }
+
+  #frame() {
+    const { columns, rows, hasColors, now } = this.#terminal;
+    return composeFrame(
+      {
+        view: this.#view,
+        tail: this.#flow.tail,
+        input: this.#editor.view,
+        turnSince: this.#turn.since,
+        isStopping: this.#turn.isStopping,
+        command: this.#shell,
+        isStarting: !this.#isRunning,
+        now: now(),
+      },
+      { columns: columns(), rows: rows(), hasColors },
+    );
+  }
+
   #greet(): void {
+    this.#isRunning = true;
     if (!this.#terminal.isInteractive) return;
     const { model } = this.#options;
     const by = model === undefined ? '' : ` · model ${model}`;
@@ -138,13 +213,17 @@ export class Chat implements AsyncDisposable {
     for (;;) {
       this.#print(this.#flow.flush());
       this.#screen.freshLine();
-      const end = await this.#editor.read('› ', 'message');
+      const end = await this.#editor.read(MESSAGE_PROMPT, 'message');
       if (end.kind === 'ended' || end.kind === 'withdrawn') return this.#outcome();
       if (end.kind === 'interrupted') {
         if (!this.#terminal.isInteractive) return INTERRUPTED;
+        if (this.#turn.isInterruptible) {
+          this.#interruptTurn();
+          continue;
+        }
         if (isWarned) return 0;
         isWarned = true;
-        this.#print([line(['Press Ctrl-C again, Ctrl-D or type /quit to leave.', 'dim'])]);
+        this.#print([line(['To leave, press Ctrl-C again or Ctrl-D, or type /quit.', 'dim'])]);
         continue;
       }
       isWarned = false;
@@ -158,6 +237,11 @@ export class Chat implements AsyncDisposable {
   }
 
   async #take(text: string): Promise<'leave' | undefined> {
+    const [, shellCommand] = this.#terminal.isInteractive ? (/^!\s*(\S[\s\S]*)$/.exec(text) ?? []) : [];
+    if (shellCommand !== undefined) {
+      await this.#runShell(shellCommand);
+      return undefined;
+    }
     const read = parseCommand(text, this.#view.commands);
     if (read.kind === 'unknown') this.#print(read.pieces);
     if (read.kind === 'prompt') await this.#answer(text);
@@ -177,7 +261,7 @@ export class Chat implements AsyncDisposable {
     const read = parseCommand(text, this.#view.commands);
     if (read.kind === 'own' && read.command === COMMANDS.quit) {
       this.leave(this.#outcome());
-    } else if (read.kind === 'prompt' || (read.kind === 'own' && read.command === COMMANDS.clear)) {
+    } else if (read.kind === 'prompt' || (read.kind === 'own' && read.command.isBetweenTurns)) {
       this.#print([line([`Answer the question or cancel it with Ctrl-C before using ${text}.`, 'warn'])]);
     } else {
       await this.#take(text);
@@ -185,61 +269,174 @@ export class Chat implements AsyncDisposable {
     }
   }
 
-  async #answer(text: string): Promise<void> {
+  async #answer(prompt: string): Promise<void> {
     const since = this.#terminal.now();
-    using _ticking = this.#terminal.every(1000, () => {
-      if (this.#editor.isShowing) return;
-      this.#screen.status(statusLine(this.#view, since, this.#terminal.now()));
-    });
     this.#update({ kind: 'prompted' });
-    this.#turn = 'running';
+    this.#turn.begin();
     try {
-      if (!succeeded(await this.#openConversation().turn(text))) this.#hasFailedTurn = true;
+      if (!succeeded(await this.#openConversation().turn(prompt))) this.#hasFailedTurn = true;
     } finally {
-      this.#turn = 'none';
+      this.#turn.end();
+    }
+    if (this.#terminal.now() - since >= LONG_TURN_MS) this.#attend('Turn finished');
+  }
+
+  /** `!command`: runs it in a shell; the output is added to the conversation, and no turn is started. */
+  async #runShell(command: string): Promise<void> {
+    const stop = new AbortController();
+    this.#shell = { stop, text: command, since: this.#terminal.now() };
+    using _ticking = this.#terminal.every(1000, () => this.#screen.refresh());
+    try {
+      const env = this.#stores.env ?? {};
+      const result = await runShellCommand(command, { cwd: this.#cwd, env, signal: stop.signal });
+      this.#print(result.pieces);
+      await this.#openConversation().client.send(shellMessage(command, result) as SDKUserMessage);
+    } catch (cause) {
+      this.#print([line([messageOf(cause), 'bad'])]);
+    } finally {
+      this.#shell = undefined;
     }
   }
 
-  /** Handles Ctrl-C, or the end of the input, while no read is pending. */
-  #stray(key: 'interrupted' | 'ended'): void {
+  /** Handles Ctrl-C and the end of the input while no read is pending, and Esc outside questions. */
+  #stray(key: 'interrupted' | 'escaped' | 'ended'): void {
     // Piped input ends long before its lines are answered.
     if (key === 'ended' && !this.#terminal.isInteractive) return;
-    if (key === 'ended' || this.#turn !== 'running') {
-      this.leave(key === 'ended' ? 0 : INTERRUPTED);
-      return;
+    if (key !== 'ended' && this.#shell) this.#shell.stop.abort();
+    else if (key !== 'ended' && this.#turn.isInterruptible) this.#interruptTurn();
+    else if (key !== 'escaped') this.leave(key === 'ended' ? 0 : INTERRUPTED);
+  }
+
+  #interruptTurn(): void {
+    this.#turn.isStopping = true;
+    if (this.#screen.isLive) {
+      // The live area shows that the turn is being interrupted.
+      const unsent = this.#editor.recallQueued();
+      if (unsent > 0)
+        this.#print([line([`Queued messages not sent: ${unsent} (in the input line).`, 'dim'])]);
+      this.#screen.refresh();
+    } else {
+      const unsent = this.#dropQueued();
+      const note = unsent === 0 ? '' : ` Queued messages not sent: ${unsent} (discarded).`;
+      this.#print([line([`Interrupting.${note} Press Ctrl-C again to exit immediately.`, 'dim'])]);
     }
-    this.#turn = 'stopping';
-    const dropped = this.#terminal.isInteractive ? this.#editor.dropQueued().length : 0;
-    const unsent = dropped === 0 ? '' : ` Queued messages not sent: ${dropped} (press Up to recall).`;
-    this.#print([line([`Interrupting.${unsent} Press Ctrl-C again to exit immediately.`, 'dim'])]);
     this.#openConversation()
       .client.interrupt()
-      .catch((cause) => this.#print([line([messageOf(cause), 'bad'])]));
+      // The agent may end before it answers.
+      .catch((cause) => !this.#hasLeft && this.#print([line([messageOf(cause), 'bad'])]));
+  }
+
+  #dropQueued(): number {
+    return this.#terminal.isInteractive ? this.#editor.dropQueued().length : 0;
+  }
+
+  async #pressed(key: 'cycle-mode' | 'expand' | 'redraw'): Promise<void> {
+    if (key === 'redraw') this.#screen.redraw();
+    else if (key === 'expand')
+      this.#print((await COMMANDS.expand.run(this.#context(), '')) as readonly Piece[]);
+    else this.#print(await cycleMode(this.#context(), this.#options));
   }
 
   async #begin(): Promise<void> {
-    this.#conversation = await ChatConversation.open(this.#open, this.#options, (it) => this.#receive(it));
-    const commands = commandNames(await this.#conversation.client.supportedCommands());
-    this.#view = { ...this.#view, commands };
+    const conversation = await ChatConversation.open(this.#open, this.#options, (it) => this.#receive(it));
+    this.#conversation = conversation;
+    const { commands, ...state } = await conversation.client.initializationResult();
+    this.#view = { ...this.#view, commands: commandNames(commands) };
+    const { current_permission_mode: mode } = state as { current_permission_mode?: unknown };
+    if (typeof mode === 'string') this.#update({ kind: 'chosen', mode });
+    if (this.#screen.isLive) void this.#learnModel(conversation);
   }
 
-  async #restart(): Promise<void> {
+  /** The agent names its model with the first turn; before that, its report of the context window does. */
+  async #learnModel(conversation: ChatConversation): Promise<void> {
+    const { model: before } = this.#view.init;
+    const usage = await conversation.client.getContextUsage({ detail: 'summary' }).catch(() => undefined);
+    const isCurrent = this.#conversation === conversation && this.#view.init.model === before;
+    if (isCurrent && typeof usage?.model === 'string' && usage.model !== '')
+      this.#update({ kind: 'chosen', model: usage.model });
+  }
+
+  #forget(): void {
+    const { model, permissionMode: mode, resume } = this.#options;
+    this.#sessionId = resume;
+    this.#view = { ...EMPTY_VIEW, init: { tools: [], ...(model && { model }), ...(mode && { mode }) } };
+  }
+
+  async #restart(resume?: string): Promise<void> {
     await this.#conversation?.[Symbol.asyncDispose]();
-    this.#view = EMPTY_VIEW;
+    this.#turn.end();
     const { continue: _continue, resume: _resume, ...options } = this.#options;
-    this.#options = options;
-    await this.#begin();
+    this.#options = { ...options, ...(resume !== undefined && { resume }) };
+    this.#forget();
+    try {
+      await this.#begin();
+    } catch (cause) {
+      if (resume === undefined) throw cause;
+      // The chat continues with a new conversation if this one cannot be resumed.
+      await this.#restart();
+      throw cause;
+    }
+    if (resume !== undefined) await this.#replay(resume);
+  }
+
+  /** Shows the conversation that `--continue` or `--resume` continues. */
+  async #replayGiven(): Promise<void> {
+    const { resume, continue: isContinued } = this.#options;
+    if (!this.#terminal.isInteractive || (resume === undefined && !isContinued)) return;
+    const id = resume ?? (await this.#stores.conversations?.list(this.#cwd))?.[0]?.id;
+    if (id !== undefined) await this.#replay(id);
+  }
+
+  async #replay(sessionId: string): Promise<void> {
+    const stored = (await this.#stores.conversations?.read(this.#cwd, sessionId)) ?? [];
+    const { messages, hidden } = replayedMessages(stored);
+    if (hidden > 0) this.#print([line([`… ${hidden} earlier messages`, 'dim'])]);
+    for (const message of messages) {
+      if (message.kind === 'prompt') this.#echo(MESSAGE_PROMPT, message.text, '');
+      else if (message.kind === 'interrupted') this.#print([line(['✗ The turn was interrupted', 'bad'])]);
+      else this.#update({ kind: 'received', message: message.message, at: Number.NaN });
+    }
+    this.#print(this.#flow.flush());
+    const { usd: _usd, ...rest } = this.#view.totals;
+    this.#view = { ...this.#view, totals: { ...EMPTY_VIEW.totals, ...(rest.prompts > 0 && rest) } };
   }
 
   #context(): CommandContext {
     return {
       client: this.#openConversation().client,
       view: this.#view,
-      restart: () => this.#restart(),
-      keep: (choice) => {
-        this.#options = { ...this.#options, ...choice };
+      env: this.#stores.env ?? {},
+      cwd: this.#cwd,
+      conversations: this.#stores.conversations,
+      sessionId: this.#sessionId,
+      restart: (resume) => this.#restart(resume),
+      ...(this.#options.settingSources && { settingSources: this.#options.settingSources }),
+      keep: (choice, shownModel = choice.model) => {
+        this.#keep(choice);
+        const { permissionMode: mode } = choice;
+        this.#update({
+          kind: 'chosen',
+          ...(shownModel !== undefined && { model: shownModel }),
+          ...(mode !== undefined && { mode }),
+        });
       },
+      choose: (prompt, choices) => this.#choose(prompt, choices),
+      print: (pieces) => this.#print(pieces),
     };
+  }
+
+  #keep(choice: { model?: string; permissionMode?: PermissionMode }): void {
+    this.#options = { ...this.#options, ...choice };
+  }
+
+  async #choose(prompt: string, choices: readonly Choice[]): Promise<number | undefined> {
+    if (!this.#terminal.isInteractive || choices.length === 0) return undefined;
+    if (!this.#screen.isLive) {
+      const rows = choices.map(({ label, detail = '' }, at) => line(`  ${at + 1} ${label}  ${detail}`));
+      this.#print([line(prompt), ...rows]);
+    }
+    const end = await this.#editor.choose(this.#screen.isLive ? prompt : 'number: ', choices);
+    return end.kind === 'text' ? Number(end.text) : undefined;
   }
 
   #openConversation(): ChatConversation {
@@ -249,7 +446,13 @@ export class Chat implements AsyncDisposable {
 
   #receive(message: SDKMessage): void {
     this.#update({ kind: 'received', message, at: this.#terminal.now() });
-    if (message.type === 'system' && message.subtype === 'init') this.#refreshServers();
+    // An agent starts turns by itself, such as for the report of a background agent.
+    const isAgentTurn = this.#conversation?.isInTurn === false;
+    if (isAgentTurn && message.type === 'result') this.#turn.end();
+    if (message.type !== 'system' || message.subtype !== 'init') return;
+    if (isAgentTurn) this.#turn.begin();
+    this.#sessionId = message.session_id;
+    this.#refreshServers();
   }
 
   /** Fetches the status of servers in advance, for permission questions, and reports failed servers. */
@@ -259,7 +462,7 @@ export class Chat implements AsyncDisposable {
         this.#servers = servers;
         this.#update({ kind: 'learned', servers });
       },
-      // Without details, the servers of the init message are reported.
+      // If the request fails, the servers of the init message are reported, without details.
       () => this.#update({ kind: 'learned', servers: this.#view.servers }),
     );
   }
@@ -268,50 +471,27 @@ export class Chat implements AsyncDisposable {
     const { view, pieces } = show(this.#view, event);
     this.#view = view;
     this.#print(pieces);
+    this.#screen.refresh();
+  }
+
+  /** Prints what was typed at the place in the output where it was sent. */
+  #echo(prompt: string, text: string, mark: string): void {
+    if (!this.#screen.isLive && mark !== '') {
+      // The terminal itself has echoed the key.
+      this.#print([line('')]);
+      return;
+    }
+    const isMessage = prompt === MESSAGE_PROMPT;
+    if (isMessage && this.#screen.isLive && mark === '') this.#print([line('')]);
+    this.#print([echoPiece(prompt, text, mark)]);
   }
 
   #print(pieces: readonly Piece[]): void {
-    const shown = this.#flow.take(pieces, this.#turn !== 'none' && this.#editor.isShowing);
-    if (shown.length === 0) return;
-    this.#editor.above(() => {
-      this.#screen.print(shown);
-      if (this.#editor.isShowing) this.#screen.freshLine();
-    });
-  }
-}
-
-/** Holds back the last, incomplete line of streamed text while the user types below it. */
-export class FlowBuffer {
-  #held = '';
-
-  /** The pieces to print now. While `isTyping`, streamed text is printed in whole lines. */
-  take(pieces: readonly Piece[], isTyping: boolean): readonly Piece[] {
-    if (!isTyping && this.#held === '') return pieces;
-    return pieces.flatMap((piece) => {
-      if (piece.kind !== 'flow') return [...this.flush(), piece];
-      const text = this.#held + piece.text;
-      const end = isTyping ? text.lastIndexOf('\n') + 1 : text.length;
-      this.#held = text.slice(end);
-      return end > 0 ? [{ kind: 'flow', text: text.slice(0, end) } as const] : [];
-    });
+    const shown = this.#flow.take(pieces);
+    if (shown.length > 0) this.#screen.print(shown);
   }
 
-  /** The held-back text. */
-  flush(): readonly Piece[] {
-    const text = this.#held;
-    this.#held = '';
-    return text === '' ? [] : [{ kind: 'flow', text }];
+  #attend(text: string): void {
+    if (this.#terminal.isInteractive) this.#terminal.notify(`Toolplane: ${text}`);
   }
-}
-
-/** The status of a turn that started at `since`: the oldest running call and its progress, or the model. */
-export function statusLine(view: View, since: number, now: number): string {
-  const [oldest, ...others] = runningCalls(view.calls);
-  const what = oldest ? callText(oldest, now) : `thinking ${elapsed(now - since)}`;
-  const more = others.length > 0 ? ` and ${others.length} more` : '';
-  return `${what}${more} · Ctrl-C interrupts`;
-}
-
-function callText({ name, since, progress }: Call, now: number): string {
-  return `${name} ${elapsed(now - since)}${progress ? ` · ${progressText(progress)}` : ''}`;
 }

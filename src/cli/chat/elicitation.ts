@@ -8,14 +8,18 @@ type ElicitationEnd = ElicitationResult | 'mute';
 
 const COMMANDS = ['decline', 'mute'] as const;
 
+/** Opens an address in the browser of the user; false if there is none. */
+type OpenUrl = (url: URL) => boolean;
+
 type AskerEvents = {
+  open?: OpenUrl;
   onMuted?(server: string): void;
   /** Hides other output while a request is being asked. */
   pause?(): Disposable;
 };
 
 /** Asks elicitation requests one at a time; after `/mute`, all further requests of that server are declined. */
-export function elicitationAsker(questions: Questions, { onMuted, pause }: AskerEvents) {
+export function elicitationAsker(questions: Questions, { onMuted, pause, open }: AskerEvents) {
   const muted = new Set<string>();
   return async (request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationResult> => {
     const { serverName } = request;
@@ -23,7 +27,7 @@ export function elicitationAsker(questions: Questions, { onMuted, pause }: Asker
     const answer = await questions.hold(async (asking): Promise<ElicitationResult> => {
       if (muted.has(serverName)) return { action: 'decline' };
       using _pause = pause?.();
-      const end = await askElicitation(request, asking);
+      const end = await askElicitation(request, asking, open);
       if (end !== 'mute') return end;
       muted.add(serverName);
       onMuted?.(serverName);
@@ -34,9 +38,13 @@ export function elicitationAsker(questions: Questions, { onMuted, pause }: Asker
 }
 
 /** Asks an elicitation request: field by field, or for consent to a URL. Ctrl-C cancels, `/decline` declines. */
-export async function askElicitation(request: ElicitationRequest, asking: Asking): Promise<ElicitationEnd> {
+export async function askElicitation(
+  request: ElicitationRequest,
+  asking: Asking,
+  open: OpenUrl = () => false,
+): Promise<ElicitationEnd> {
   asking.print(elicitationQuestion(request));
-  if (request.mode === 'url') return askAboutAddress(asking);
+  if (request.mode === 'url') return askToOpen(request, asking, open);
   const content: Record<string, ElicitationValue> = {};
   const fields = formFields(request.requestedSchema);
   for (const field of fields) {
@@ -52,14 +60,14 @@ export async function askElicitation(request: ElicitationRequest, asking: Asking
       asking.print([line([`  ${read.text}`, 'warn'])]);
     }
   }
-  return fields.length > 0 ? { action: 'accept', content } : askAboutAddress(asking);
+  return fields.length > 0 ? { action: 'accept', content } : askConsent(asking, '  agree? (y or n) ');
 }
 
 /** The server's name comes first, since the server controls the rest of the text. */
 function elicitationQuestion({ serverName, message, mode, url }: ElicitationRequest): Piece[] {
   return [
     line(['? ', 'warn'], 'Server ', [serverName, 'strong'], ' requests input: ', message),
-    ...(mode === 'url' && url ? [line('  ', [url, 'accent'])] : []),
+    ...(mode === 'url' && url ? addressLines(url) : []),
     line([
       `  Answers are sent to ${serverName}. Ctrl-C cancels the request, /decline declines it, /mute declines all requests of this server.`,
       'dim',
@@ -71,9 +79,45 @@ function elicitationQuestion({ serverName, message, mode, url }: ElicitationRequ
   ];
 }
 
-async function askAboutAddress(asking: Asking): Promise<ElicitationEnd> {
+/** The host on a line of its own: the rest of an address can be made to look like another one. */
+function addressLines(url: string): Piece[] {
+  if (!URL.canParse(url)) return [line(['  The address is invalid: ', 'warn'], JSON.stringify(url))];
+  const { protocol, host, username, password } = new URL(url);
+  const isSecure = protocol === 'https:' || isLoopback(host);
+  return [
+    line('  ', [url, 'accent']),
+    line('  host: ', [host, 'strong'], isSecure ? '' : ' (the connection is not encrypted)'),
+    ...(username || password ? [line(['  The address contains a user name: check the host.', 'warn'])] : []),
+    ...(host.includes('xn--')
+      ? [line(['  The host has letters that may look like others: check it.', 'warn'])]
+      : []),
+  ];
+}
+
+function isLoopback(host: string): boolean {
+  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/.test(host);
+}
+
+/** Nothing is opened or fetched before the user agrees. */
+async function askToOpen(
+  { url = '' }: ElicitationRequest,
+  asking: Asking,
+  open: OpenUrl,
+): Promise<ElicitationEnd> {
+  const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  if (!isWeb) {
+    asking.print([line(['  The request is declined: only http and https addresses can be opened.', 'warn'])]);
+    return { action: 'decline' };
+  }
+  const answer = await askConsent(asking, '  open this address in your browser? (y or n) ');
+  if (answer !== 'mute' && answer.action === 'accept' && !open(new URL(url)))
+    asking.print([line(['  Open the address in a browser.', 'dim'])]);
+  return answer;
+}
+
+async function askConsent(asking: Asking, question: string): Promise<ElicitationEnd> {
   for (;;) {
-    const end = await asking.ask('  agree? (y or n) ', COMMANDS);
+    const end = await asking.ask(question, COMMANDS);
     if (end.kind !== 'text') return withoutAnswer(end);
     const text = end.text.trim().toLowerCase();
     if (text === 'y' || text === 'yes') return { action: 'accept' };

@@ -1,8 +1,8 @@
 import { isRecord } from '../../base/json-value.ts';
+import { pluralize } from '../../base/text/display-text.ts';
 import type { SDKResultMessage } from '../../protocol/agent-message.ts';
-import { truncateToWidth } from '../terminal/display-width.ts';
-import { line, type Piece } from '../terminal/render.ts';
-import { sanitizeLine } from '../terminal/sanitize.ts';
+import { line, type Piece, type Span } from '../terminal/render.ts';
+import { sanitizeLine, truncateToWidth } from '../terminal/terminal-text.ts';
 
 type ResultBlock = { readonly type: string; readonly text?: string };
 
@@ -12,6 +12,27 @@ export function inputSummary(input: unknown): string {
   return Object.entries(input)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : jsonOf(value)}`)
     .join(', ');
+}
+
+/** The field of a built-in tool's input that says what a call does. */
+const MAIN_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['Bash', 'command'],
+  ['Monitor', 'command'],
+  ['Read', 'file_path'],
+  ['Edit', 'file_path'],
+  ['Write', 'file_path'],
+  ['NotebookEdit', 'notebook_path'],
+  ['Agent', 'description'],
+  ['Task', 'description'],
+]);
+
+/** What a call does, on one line: the command or the file of built-in tools, otherwise the input. */
+export function callSummary(name: string, input: unknown): string {
+  // The dialogue that asks the user shows the input of such a call.
+  if (name === 'AskUserQuestion' || name === 'ExitPlanMode') return '';
+  const field = MAIN_FIELDS.get(name);
+  const main = field !== undefined && isRecord(input) ? input[field] : undefined;
+  return typeof main === 'string' ? main : inputSummary(input);
 }
 
 /** The first line of a tool result, and the number of further lines. */
@@ -54,10 +75,10 @@ export function parseProgress(notification: unknown): Progress | undefined {
   return Object.keys(progress).length > 0 ? progress : undefined;
 }
 
-/** A percentage if the total is known, else a count; then the truncated message. */
+/** A bar with a percentage if the total is known, else a count; then the truncated message. */
 export function progressText({ done, total, message }: Progress): string {
   const parts = [
-    ...(done === undefined ? [] : [total === undefined ? String(done) : percentage(done / total)]),
+    ...(done === undefined ? [] : [total === undefined ? String(done) : progressBar(done / total)]),
     ...(message === undefined ? [] : [truncateToWidth(sanitizeLine(message), MESSAGE_COLUMNS)]),
   ];
   return parts.join(' ');
@@ -65,8 +86,12 @@ export function progressText({ done, total, message }: Progress): string {
 
 const MESSAGE_COLUMNS = 40;
 
-function percentage(part: number): string {
-  return `${Math.floor(100 * Math.min(1, Math.max(0, part)))} %`;
+const BAR_COLUMNS = 10;
+
+function progressBar(part: number): string {
+  const known = Math.min(1, Math.max(0, part));
+  const filled = Math.floor(BAR_COLUMNS * known);
+  return `${'█'.repeat(filled)}${'░'.repeat(BAR_COLUMNS - filled)} ${Math.floor(100 * known)} %`;
 }
 
 function isNumber(value: unknown): value is number {
@@ -111,8 +136,8 @@ export function failureTexts(result: SDKResultMessage): string[] {
 }
 
 const FAILURES: Readonly<Record<string, string>> = {
-  error_max_turns: 'The turn reached its maximum number of model requests',
-  error_max_budget_usd: 'The turn reached its maximum cost',
+  error_max_turns: 'The turn reached its maximum number of model requests (--max-turns)',
+  error_max_budget_usd: 'The conversation reached its maximum cost (--max-budget-usd)',
   error_during_execution: 'The turn was interrupted or failed',
 };
 
@@ -120,4 +145,26 @@ export function succeeded(
   result: SDKResultMessage,
 ): result is Extract<SDKResultMessage, { subtype: 'success' }> {
   return result.subtype === 'success' && !result.is_error;
+}
+
+/** The prompt before the messages of the user. */
+export const MESSAGE_PROMPT = '› ';
+const MAX_ECHO_ROWS = 20;
+
+/** What was typed at a prompt, as it stays on the screen. */
+export function echoPiece(prompt: string, text: string, mark: string): Piece {
+  const isMessage = prompt === MESSAGE_PROMPT;
+  const rows = text.split('\n');
+  const shown =
+    rows.length > MAX_ECHO_ROWS
+      ? [...rows.slice(0, MAX_ECHO_ROWS), `… ${pluralize(rows.length - MAX_ECHO_ROWS, 'more line')}`]
+      : rows;
+  const body = shown.join(`\n${isMessage ? '  ' : ''}`);
+  const tail: Span[] = mark === '' ? [] : [[mark, 'dim']];
+  return {
+    kind: 'line',
+    spans: [[prompt, 'accent'], [body, isMessage ? 'strong' : 'plain'], ...tail],
+    overflow: 'wrap',
+    hang: isMessage ? 2 : 0,
+  };
 }

@@ -1,6 +1,7 @@
 import type { PermissionResult, PermissionUpdate } from '../../protocol/permission.ts';
 import type { CanUseTool } from '../../sdk/options/options.ts';
-import { line, type Piece, type Span } from '../terminal/render.ts';
+import { line, type Piece } from '../terminal/render.ts';
+import { inputPieces } from './live/call-input.ts';
 import type { Asking } from './questions.ts';
 import { formatRules } from './unattended.ts';
 import type { Verdict } from './view.ts';
@@ -20,9 +21,11 @@ export type PermissionAnswer = { readonly result: PermissionResult; readonly ver
 export async function askPermission(request: PermissionRequest, asking: Asking): Promise<PermissionAnswer> {
   const always = alwaysUpdates(request);
   const session = always && sessionUpdates(always);
-  asking.print(permissionQuestion(request, FIRST_LINES));
-  const offered = choices(always, session, request.context);
-  asking.print([offered]);
+  const prefix = always && prefixUpdates(request, always);
+  const input = await inputPieces(request.tool, request.input);
+  asking.print(permissionQuestion(request, input, FIRST_LINES));
+  const offered = choices({ always, session, prefix }, request.context);
+  asking.print(offered);
   for (;;) {
     const end = await asking.ask('allow? ');
     if (end.kind === 'withdrawn') return denied(WITHDRAWN, 'withdrawn');
@@ -32,28 +35,29 @@ export async function askPermission(request: PermissionRequest, asking: Asking):
     if (choice === 'y' || choice === 'yes') return allowed('once', undefined);
     if ((choice === 'a' || choice === 'always') && always) return allowed('always', always);
     if ((choice === 's' || choice === 'session') && session) return allowed('for this session', session);
+    if ((choice === 'p' || choice === 'prefix') && prefix) return allowed('always', prefix);
     if (choice === 'n' || choice === 'no') return denied(reason || REFUSED, 'you');
     if (choice === 'v' || choice === 'view')
-      asking.print(permissionQuestion(request, Number.POSITIVE_INFINITY));
-    asking.print([offered]);
+      asking.print(permissionQuestion(request, input, Number.POSITIVE_INFINITY));
+    asking.print(offered);
   }
 }
 
 /** The question: the tool, its server and arguments, and why approval is required. */
-export function permissionQuestion(
-  { tool, input, context, annotations }: PermissionRequest,
+function permissionQuestion(
+  { tool, context, annotations }: PermissionRequest,
+  rows: readonly Piece[],
   maxRows: number,
 ): Piece[] {
   const { mcpServer, decisionReason, description, title, blockedPath } = context;
   const from = mcpServer ? ` of server ${mcpServer.name}${sourceText(mcpServer.source)}` : '';
-  const rows = JSON.stringify(input, null, 2).split('\n');
   const hidden = rows.length - maxRows;
-  const shown = hidden > 0 ? rows.slice(0, maxRows) : rows;
+  const shown = hidden > 1 ? rows.slice(0, maxRows) : rows;
   return [
     line(['? ', 'warn'], title ?? 'Approval required: ', ...(title ? [': '] : []), [tool, 'strong'], from),
     ...(description ? [line([`  ${description}`, 'dim'])] : []),
-    ...shown.map((row) => line(`  ${row}`)),
-    ...(hidden > 0 ? [line([`  … ${hidden} more lines; enter v to show all`, 'warn'])] : []),
+    ...shown,
+    ...(hidden > 1 ? [line([`  … ${hidden} more lines; enter v to show all`, 'warn'])] : []),
     ...(annotations.length > 0 ? [line([`  annotations: ${annotations.join(', ')}`, 'dim'])] : []),
     ...(blockedPath ? [line([`  path: ${blockedPath}`, 'dim'])] : []),
     ...(decisionReason ? [line([`  reason: ${decisionReason}`, 'dim'])] : []),
@@ -72,8 +76,8 @@ const SOURCES: ReadonlyMap<string, string> = new Map([
   ['project', 'from this project'],
   ['local', 'from .toolplane/settings.local.json'],
   ['user', 'from your settings'],
-  ['enterprise', 'from your organisation'],
-  ['managed', 'from your organisation'],
+  ['enterprise', 'from your organization'],
+  ['managed', 'from your organization'],
 ]);
 
 const FIRST_LINES = 15;
@@ -92,41 +96,98 @@ export function alwaysUpdates({
   return [{ type: 'addRules', rules: [{ toolName: tool }], behavior: 'allow', destination: 'session' }];
 }
 
-/** The same updates for this session only; undefined if they are already. */
+/** The same updates for this session only; undefined if the updates apply only to this session anyway. */
 function sessionUpdates(always: readonly PermissionUpdate[]): PermissionUpdate[] | undefined {
   const isLasting = always.some(({ destination }) => destination !== 'session' && destination !== 'cliArg');
   return isLasting ? always.map((update) => ({ ...update, destination: 'session' })) : undefined;
 }
 
-function choices(
-  always: readonly PermissionUpdate[] | undefined,
-  session: readonly PermissionUpdate[] | undefined,
-  { toolChange }: PermissionRequest['context'],
-): Piece {
-  const more: Span[] = [
-    ...(session ? ([['s', 'strong'], ' for this session   '] satisfies Span[]) : []),
-    ...(always ? ([['a', 'strong'], ` always: ${whatAlways(always)}   `] satisfies Span[]) : []),
-  ];
-  const yes = toolChange ? ' yes, and accept the changed definition   ' : ' once   ';
-  return line(['  y', 'strong'], yes, ...more, ['n', 'strong'], ' no (n <reason> to give a reason)');
+type Offers = Readonly<Record<'always' | 'session' | 'prefix', readonly PermissionUpdate[] | undefined>>;
+
+/** Each answer has its own line, so that the answers can be read at any width. */
+function choices({ always, session, prefix }: Offers, { toolChange }: PermissionRequest['context']): Piece[] {
+  const rows = [
+    ['y', toolChange ? 'yes, and accept the changed definition' : 'yes, once'],
+    ...(session ? [['s', 'yes, for this session'] as const] : []),
+    ...(always ? [['a', `always: ${whatAlways(always)}`] as const] : []),
+    ...(prefix ? [['p', `always with this prefix: ${whatAlways(prefix)}`] as const] : []),
+    ['n', 'no; n <reason> gives the model a reason'],
+  ] as const;
+  return rows.map(([key, text]) => ({
+    kind: 'line',
+    spans: ['  ', [key, 'strong'], ` ${text}`],
+    overflow: 'wrap',
+    hang: 4,
+  }));
+}
+
+/** The rule of "always" for all commands that start like this one; undefined if that would allow too much. */
+function prefixUpdates(
+  { tool, input }: Pick<PermissionRequest, 'tool' | 'input'>,
+  always: readonly PermissionUpdate[],
+): PermissionUpdate[] | undefined {
+  const prefix =
+    tool === 'Bash' && typeof input.command === 'string' ? commandPrefix(input.command) : undefined;
+  const [update] = always;
+  if (prefix === undefined || update?.type !== 'addRules' || always.length > 1) return undefined;
+  return [{ ...update, rules: [{ toolName: tool, ruleContent: `${prefix}:*` }] }];
+}
+
+/** Programs whose arguments are programs, or that remove or overwrite what they are given. */
+const UNSAFE_PROGRAMS = new Set(
+  `awk bash bun chmod chown chroot command curl dash dd deno doas env eval exec find fish ksh ln lua make mv nice node nohup
+  npx parallel perl php pip pip3 pipx pnpx python python3 rm rsync ruby scp sed sh ssh sudo su tee time timeout uv uvx watch
+  wget xargs zsh`.split(/\s+/),
+);
+/** Programs whose first argument is a command; the value lists those whose first argument is a command again. */
+const COMMAND_PROGRAMS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['git', []],
+  ['gh', ['pr', 'issue', 'repo', 'run']],
+  ['npm', ['run', 'exec']],
+  ['pnpm', ['run', 'exec']],
+  ['yarn', ['run', 'exec']],
+  ['cargo', []],
+  ['go', []],
+  ['docker', ['compose', 'image', 'container']],
+  ['kubectl', []],
+  ['dotnet', []],
+  ['terraform', []],
+]);
+/** Commands that run any program. */
+const RUNNERS = new Set(['exec', 'run', 'x', 'dlx']);
+
+/** `npm run test` for `npm run test -- --watch`; undefined for commands with several parts or too general ones. */
+export function commandPrefix(command: string): string | undefined {
+  // A command with quotes, variables, redirections or further commands has no prefix.
+  if (!/^[\w@%+=:,./ -]+$/.test(command)) return undefined;
+  const words = command.trim().split(/ +/);
+  const [program = '', first = '', second = ''] = words;
+  if (!/^[\w.-]+$/.test(program) || UNSAFE_PROGRAMS.has(program)) return undefined;
+  const nested = COMMAND_PROGRAMS.get(program);
+  const isName = (word: string) => /^[a-z][\w:-]*$/i.test(word);
+  const kept = !nested ? [program] : nested.includes(first) ? [program, first, second] : [program, first];
+  const isUseful = kept.length < words.length && kept.slice(1).every(isName);
+  const last = kept.at(-1) ?? '';
+  if (!isUseful || UNSAFE_PROGRAMS.has(last) || (nested && RUNNERS.has(last))) return undefined;
+  return kept.join(' ');
 }
 
 const PLACES: Readonly<Record<string, string>> = {
-  session: 'for this conversation',
-  cliArg: 'for this conversation',
-  localSettings: 'saved in .toolplane/settings.local.json',
-  projectSettings: 'saved in .toolplane/settings.json',
-  userSettings: 'saved in ~/.toolplane/settings.json',
+  session: ' for this conversation',
+  cliArg: ' for this conversation',
+  localSettings: ', saved in .toolplane/settings.local.json',
+  projectSettings: ', saved in .toolplane/settings.json',
+  userSettings: ', saved in ~/.toolplane/settings.json',
 };
 
 /** What "always" allows, and where that is saved. */
 export function whatAlways(updates: readonly PermissionUpdate[]): string {
   return updates
     .map((update) => {
-      const place = PLACES[update.destination] ?? update.destination;
-      if (update.type === 'setMode') return `mode ${update.mode} ${place}`;
-      if ('directories' in update) return `${update.directories.join(', ')} ${place}`;
-      return `${formatRules([update]).join(', ')} ${place}`;
+      const place = PLACES[update.destination] ?? ` in ${update.destination}`;
+      if (update.type === 'setMode') return `set mode ${update.mode}${place}`;
+      if ('directories' in update) return `allow access to ${update.directories.join(', ')}${place}`;
+      return `allow ${formatRules([update]).join(', ')}${place}`;
     })
     .join('; ');
 }

@@ -1,9 +1,11 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { SDKMessage } from '../../protocol/agent-message.ts';
-import { cutLine, line, type Piece } from '../terminal/render.ts';
+import { LOG_LEVELS, type LogLevel } from '../../protocol/mcp.ts';
+import { cutLine, line, type Piece, type Span } from '../terminal/render.ts';
+import { showResult } from './live/tool-result.ts';
 import {
+  callSummary,
   elapsed,
-  inputSummary,
   parseProgress,
   resultPieces,
   resultSummary,
@@ -11,6 +13,7 @@ import {
 } from './message-text.ts';
 import {
   addCall,
+  addFolded,
   addResult,
   changeCall,
   decideCall,
@@ -28,6 +31,7 @@ import {
 export type ViewEvent =
   | { readonly kind: 'prompted' }
   | { readonly kind: 'received'; readonly message: SDKMessage; readonly at: number }
+  | { readonly kind: 'chosen'; readonly model?: string; readonly mode?: string }
   | { readonly kind: 'learned'; readonly servers: readonly ServerHealth[] }
   | { readonly kind: 'asked'; readonly id: string; readonly reason?: string; readonly server?: string }
   | { readonly kind: 'decided'; readonly id: string; readonly verdict: Verdict; readonly at: number };
@@ -37,6 +41,10 @@ export function show(view: View, event: ViewEvent): Shown {
   switch (event.kind) {
     case 'prompted':
       return quiet({ ...view, hasText: false });
+    case 'chosen': {
+      const { kind: _kind, ...choice } = event;
+      return quiet({ ...view, init: { ...view.init, ...choice } });
+    }
     case 'learned': {
       const { faults, lines } = serverFaults(view.faults, event.servers);
       return { view: { ...view, faults }, pieces: lines.map((text) => line([text, 'warn'])) };
@@ -63,10 +71,12 @@ function receive(view: View, message: SDKMessage, at: number): Shown {
     case 'assistant':
       return showAssistant(view, message, at);
     case 'user':
+      if (message.origin?.kind === 'channel')
+        return showChannelMessages(view, message, message.origin.server);
       return takeResults(view, message, at);
     case 'result':
       return {
-        view: { ...view, totals: addResult(view.totals, message) },
+        view: { ...view, totals: addResult(view.totals, message), ...contextShare(view, message) },
         pieces: resultPieces(message, view.hasText),
       };
     case 'tool_progress':
@@ -74,6 +84,14 @@ function receive(view: View, message: SDKMessage, at: number): Shown {
     default:
       return noticePieces(view, message, at);
   }
+}
+
+/** The share of the context window that the last request used, if the agent reports the size of the window. */
+function contextShare(view: View, message: Extract<SDKMessage, { type: 'result' }>): Pick<View, 'context'> {
+  const models = Object.values(message.modelUsage ?? {});
+  const window = Math.max(0, ...models.map(({ contextWindow }) => Number(contextWindow) || 0));
+  if (window === 0 || view.contextTokens === 0) return {};
+  return { context: Math.min(100, Math.round((100 * view.contextTokens) / window)) };
 }
 
 function stream(view: View, event: Record<string, unknown>): Shown {
@@ -107,18 +125,36 @@ function showAssistant(view: View, message: Extract<SDKMessage, { type: 'assista
   if (message.error !== undefined) return quiet(view);
   for (const block of message.message.content) {
     if (block.type === 'text' && !isNested && !wasStreamed && block.text !== '') {
-      pieces.push(line(block.text));
+      pieces.push({ kind: 'break' }, { kind: 'flow', text: block.text }, { kind: 'break' });
       hasText = true;
     }
     if (block.type === 'tool_use') {
       const { id, name, input } = block;
       calls = addCall(calls, { id, name, input, isNested, since: at, outcome: 'running' });
       pieces.push(
-        cutLine(isNested ? '  ' : '', ['● ', 'accent'], [name, 'strong'], [` ${inputSummary(input)}`, 'dim']),
+        cutLine(
+          isNested ? '  ' : '',
+          ['● ', 'accent'],
+          [name, 'strong'],
+          [` ${callSummary(name, input)}`, 'dim'],
+        ),
       );
     }
   }
-  return { view: { ...view, calls, hasText }, pieces };
+  const contextTokens = isNested ? view.contextTokens : tokensOf(message.message) || view.contextTokens;
+  return { view: { ...view, calls, hasText, contextTokens }, pieces };
+}
+
+/** The tokens of a request and its reply, which the next request contains. */
+function tokensOf({ usage }: { readonly usage?: unknown }): number {
+  if (!isRecord(usage)) return 0;
+  const counts = [
+    usage.input_tokens,
+    usage.cache_read_input_tokens,
+    usage.cache_creation_input_tokens,
+    usage.output_tokens,
+  ];
+  return counts.reduce<number>((sum, count) => sum + (typeof count === 'number' ? count : 0), 0);
 }
 
 const OUTCOMES = {
@@ -130,22 +166,32 @@ const OUTCOMES = {
 function takeResults(view: View, message: Extract<SDKMessage, { type: 'user' }>, at: number): Shown {
   const { content } = message.message;
   const pieces: Piece[] = [];
-  let { calls } = view;
+  let { calls, folded } = view;
   for (const block of typeof content === 'string' ? [] : content) {
     const call = block.type === 'tool_result' ? findCall(calls, block.tool_use_id) : undefined;
     if (block.type !== 'tool_result' || call?.outcome !== 'running') continue;
     const outcome = call.verdict?.behavior === 'deny' ? 'denied' : block.is_error ? 'failed' : 'ok';
     calls = changeCall(calls, call.id, { outcome });
-    pieces.push(
-      cutLine(
-        call.isNested ? '    ' : '  ',
-        OUTCOMES[outcome],
-        [`${call.name} ${elapsed(at - call.since)} `, 'dim'],
-        resultSummary(block.content),
-      ),
-    );
+    const indent = call.isNested ? '    ' : '  ';
+    const result = showResult(block.content, message.tool_use_result, `${indent}  `, outcome !== 'ok');
+    const took = Number.isNaN(call.since) ? '' : `${elapsed(at - call.since)} `;
+    const spans: Span[] = [indent, OUTCOMES[outcome], [`${call.name} ${took}`, 'dim'], ...result.head];
+    // The results of a sub-agent are cut to one row: its answer matters more.
+    if (call.isNested || view.isBrief) pieces.push(cutLine(...spans));
+    else pieces.push({ kind: 'line', spans, overflow: 'wrap', hang: indent.length + 2 }, ...result.body);
+    if (result.all) folded = addFolded(folded, { name: call.name, pieces: result.all });
   }
-  return { view: { ...view, calls }, pieces };
+  return { view: { ...view, calls, folded }, pieces };
+}
+
+/** Shows the messages that a server pushed into the conversation; the agent's answer to them follows. */
+function showChannelMessages(view: View, message: object, server: string): Shown {
+  const { channel_messages: given }: { channel_messages?: unknown } = message;
+  const messages = Array.isArray(given) ? given.filter(isRecord) : [];
+  const pieces = messages.map(({ content }) =>
+    cutLine(['✉ ', 'accent'], [server, 'strong'], ` ${resultSummary(String(content))}`),
+  );
+  return { view: { ...view, hasText: false }, pieces };
 }
 
 function takeProgress(calls: View['calls'], message: Readonly<Record<string, unknown>>): View['calls'] {
@@ -173,11 +219,27 @@ const NOTICES: Readonly<Record<string, (view: View, notice: Notice, at: number) 
     view: { ...view, commands: commandNames(commands) },
     pieces: [],
   }),
+  team_changed: (view, { teammates }) => ({
+    view: { ...view, team: Array.isArray(teammates) ? teammates.filter(isRecord) : [] },
+    pieces: [],
+  }),
   permission_denied: (view, notice, at) => decided(view, notice, 'deny', at),
   permission_decided: (view, notice, at) =>
     decided(view, notice, notice.behavior === 'allow' ? 'allow' : 'deny', at),
   api_retry: (view, notice) => ({ view, pieces: [line([retryText(notice), 'warn'])] }),
   model_fallback: (view, notice) => ({ view, pieces: [line([retryText(notice), 'warn'])] }),
+  mcp_log: (view, { server, level, data }) => ({
+    view,
+    pieces: [cutLine([`${server} ${level}: `, isSerious(level) ? 'warn' : 'dim'], logText(data))],
+  }),
+  background_tasks_changed: (view, { tasks }) => ({
+    view: { ...view, background: Array.isArray(tasks) ? tasks.length : 0 },
+    pieces: [],
+  }),
+  status: (view, { permissionMode: mode }) => ({
+    view: typeof mode === 'string' ? { ...view, init: { ...view.init, mode } } : view,
+    pieces: [],
+  }),
   compact_boundary: (view) => ({ view, pieces: [line(['The conversation was compacted', 'dim'])] }),
   informational: (view, { content, level }) => ({
     view,
@@ -189,6 +251,14 @@ const NOTICES: Readonly<Record<string, (view: View, notice: Notice, at: number) 
     pieces: textPieces(content, 'plain'),
   }),
 };
+
+function isSerious(level: unknown): boolean {
+  return LOG_LEVELS.indexOf(level as LogLevel) >= LOG_LEVELS.indexOf('warning');
+}
+
+function logText(data: unknown): string {
+  return typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
+}
 
 /** The names of slash commands, which agents send as strings or as objects. */
 export function commandNames(commands: unknown): string[] {

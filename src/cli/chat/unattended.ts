@@ -1,7 +1,10 @@
+import { within } from '../../base/async/timers.ts';
 import { acceptCommand } from '../../pool/pinning/tool-change.ts';
 import type { PermissionUpdate } from '../../protocol/permission.ts';
 import type { CanUseTool, OnElicitation } from '../../sdk/options/options.ts';
 
+/** How long a request waits for an answer through a channel. */
+const RELAY_MS = 61 * 60 * 1000;
 const NON_INTERACTIVE = 'Permission required, but this run is non-interactive';
 
 /** Denies every request of a non-interactive run, and records what would have been asked. */
@@ -19,6 +22,11 @@ export class Unattended {
 
   readonly canUseTool: CanUseTool = async (tool, _, context) => {
     const { suggestions = [], toolUseID, toolChange, suppressAlwaysAllowRule, decisionReason } = context;
+    if (context.relayedTo) {
+      // A person may answer through a channel.
+      await within(RELAY_MS, new Promise(() => {}), context.signal);
+      if (context.signal.aborted) return { behavior: 'deny', message: NON_INTERACTIVE };
+    }
     if (toolChange || suppressAlwaysAllowRule) {
       const why = decisionReason ?? 'approval is required for every call';
       const text = toolChange ? `${why}; to accept it: ${acceptCommand(toolChange)}` : why;

@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { CanUseTool, OnElicitation } from '../../sdk/options/options.ts';
 import { line, type Piece } from '../terminal/render.ts';
+import { userDialogue } from './ask-user.ts';
 import { elicitationAsker } from './elicitation.ts';
+import { openInBrowser } from './mcp-command.ts';
 import { askPermission } from './permission.ts';
 import type { Questions } from './questions.ts';
 import type { ViewEvent } from './show.ts';
@@ -16,6 +18,8 @@ type UserDialogueDeps = {
   annotationsOf(tool: string): readonly string[];
   onEvent(event: ViewEvent): void;
   print(pieces: readonly Piece[]): void;
+  /** A question is about to be asked. */
+  attend(text: string): void;
 };
 
 const WITHDRAWN = 'The permission request was withdrawn.';
@@ -28,30 +32,33 @@ export class UserDialogue {
   constructor(deps: UserDialogueDeps) {
     this.#deps = deps;
     this.#askElicitation = elicitationAsker(deps.questions, {
+      open: openInBrowser,
       onMuted: (server) =>
         deps.print([line([`Server ${server} is muted: its requests are declined in this session.`, 'dim'])]),
     });
   }
 
   readonly canUseTool: CanUseTool = async (tool, input, { signal, ...context }) => {
-    const { questions, unattended, now, annotationsOf, onEvent } = this.#deps;
+    const { questions, unattended, now, annotationsOf, onEvent, attend } = this.#deps;
     // Text of the model before this call is printed first.
     await setImmediate();
     const { toolUseID: id, decisionReason: reason, mcpServer } = context;
     const about = { ...(reason !== undefined && { reason }), ...(mcpServer && { server: mcpServer.name }) };
     onEvent({ kind: 'asked', id, ...about });
     if (unattended) return unattended.canUseTool(tool, input, { signal, ...context });
+    attend('Approval required');
     const request = { tool, input, context, annotations: annotationsOf(tool) };
-    const answer = await questions.hold((asking) => askPermission(request, asking), signal);
+    const dialogue = userDialogue(request) ?? ((asking) => askPermission(request, asking));
+    const answer = await questions.hold(dialogue, signal);
     if (!answer) return { behavior: 'deny', message: WITHDRAWN };
     onEvent({ kind: 'decided', id, verdict: answer.verdict, at: now() });
     return answer.result;
   };
 
   readonly onElicitation: OnElicitation = async (request, context) => {
-    const { unattended } = this.#deps;
-    return unattended
-      ? unattended.onElicitation(request, context)
-      : this.#askElicitation(request, context.signal);
+    const { unattended, attend } = this.#deps;
+    if (unattended) return unattended.onElicitation(request, context);
+    attend('Input requested');
+    return this.#askElicitation(request, context.signal);
   };
 }

@@ -12,16 +12,37 @@ export type View = {
   readonly servers: readonly ServerHealth[];
   /** Reported failures of servers, by name. */
   readonly faults: Readonly<Record<string, string>>;
+  /** The teammates as the agent reported them last. */
+  readonly team: readonly Readonly<Record<string, unknown>>[];
   readonly calls: CallLog;
+  /** Whether results are shown in one row, as in logs. */
+  readonly isBrief?: boolean;
   readonly totals: Totals;
-  /** The message that is being streamed, and those that were. */
+  /** The id of the message that is being streamed, and of those that were streamed. */
   readonly streaming?: string;
   readonly streamed: ReadonlySet<string>;
   /** Whether the last reply was cut off at its maximum length, so that the next one continues it. */
   readonly wasCutOff: boolean;
   /** Whether text was shown since the last prompt. */
   readonly hasText: boolean;
+  /** How much of the context window the last request used, in percent; undefined if it is not known. */
+  readonly context?: number;
+  /** The tokens of the last request, until the size of the context window is known. */
+  readonly contextTokens: number;
+  /** The number of running background tasks. */
+  readonly background: number;
+  /** The last long results, of which only the start was shown; newest last. */
+  readonly folded: readonly FoldedResult[];
 };
+
+/** A result of which only the start was shown. */
+export type FoldedResult = { readonly name: string; readonly pieces: readonly Piece[] };
+
+const MAX_FOLDED = 20;
+
+export function addFolded(folded: View['folded'], result: FoldedResult): View['folded'] {
+  return [...folded.slice(-MAX_FOLDED + 1), result];
+}
 
 export const NO_CALLS: CallLog = { calls: [], early: {} };
 
@@ -39,11 +60,15 @@ export const EMPTY_VIEW: View = {
   commands: [],
   servers: [],
   faults: {},
+  team: [],
   calls: NO_CALLS,
   totals: NOTHING_USED,
   streamed: new Set(),
   wasCutOff: false,
   hasText: false,
+  contextTokens: 0,
+  background: 0,
+  folded: [],
 };
 
 /** A new view and the output. */

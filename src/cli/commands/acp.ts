@@ -2,16 +2,16 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { firstName, MODEL_ALIASES, resolveModelName } from '../../agent/launch/model-name.ts';
+import type { TranscriptRoots } from '../../agent/transcript/session-files.ts';
 import { VERSION } from '../../entry/version.ts';
 import type { Options } from '../../sdk/options/options.ts';
-import type { TranscriptRoots } from '../../sessions/transcript-files.ts';
 import type { SessionModel } from '../acp/acp-session.ts';
 import { missingModel, openAgent } from '../chat/conversation.ts';
 import { addAgentFlags, agentOptions } from '../flags/agent-flags.ts';
-import { cliContext } from '../host/config-context.ts';
-import { onSignals } from '../host/signals.ts';
+import { cliContext } from '../host/named-servers.ts';
+import { onSignals } from '../host/with-host.ts';
 import { claimStdout, flushed } from '../output/output.ts';
-import { sanitize } from '../terminal/sanitize.ts';
+import { sanitize } from '../terminal/terminal-text.ts';
 
 const HELP = `
 An editor starts this command and exchanges JSON-RPC messages with it on stdin and stdout, one per line. In the settings
@@ -63,17 +63,17 @@ async function startAcp(options: Options, env: NodeJS.ProcessEnv): Promise<void>
     history: new SessionHistory(transcriptRoots(options, env)),
     open: openAgent,
     models: selectableModels(options, env),
-    missingModel: () => missingModel(options, env),
+    missingModel: (cwd: string) => missingModel(options, env, cwd),
   };
   await serveAcp(stream, deps, stop.signal);
   await flushed(output);
 }
 
-/** Each agent resumes only its own sessions. */
+/** Toolplane's agent resumes sessions of the `claude` CLI too; another agent resumes only its own. */
 function transcriptRoots(options: Options, env: NodeJS.ProcessEnv): TranscriptRoots {
   const { home, userHome } = cliContext(env);
-  if (options.pathToClaudeCodeExecutable === undefined) return { toolplane: home };
-  return { claude: env.CLAUDE_CONFIG_DIR || join(userHome, '.claude') };
+  const claude = env.CLAUDE_CONFIG_DIR || join(userHome, '.claude');
+  return options.pathToClaudeCodeExecutable === undefined ? { toolplane: home, claude } : { claude };
 }
 
 /** The current models of Anthropic, if the configured model is one of theirs. Other providers have no list. */

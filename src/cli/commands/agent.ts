@@ -7,7 +7,7 @@ import { VERSION } from '../../entry/version.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { ExitCode } from '../output/failure.ts';
 import { claimStdout, flushed } from '../output/output.ts';
-import { sanitize } from '../terminal/sanitize.ts';
+import { sanitize } from '../terminal/terminal-text.ts';
 
 /** Maximum length of an input line in characters; a prompt with images is long. */
 const MAX_LINE_LENGTH = 64 * 1024 * 1024;

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { didYouMean } from '../../base/text/nearest.ts';
-import type { Prompt } from '../../mcp/discovery/prompt.ts';
+import type { Prompt } from '../../mcp/discovery/list-entries.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import type { FilledPrompt } from '../../mcp/features/feature-results.ts';
-import { type Actions, parseAction } from '../flags/action-word.ts';
-import { addServerChoice, addServerFlags, chosenNames, usageError } from '../flags/server-flags.ts';
+import { type Actions, parseAction, usageError } from '../flags/flag-values.ts';
+import { addServerChoice, addServerFlags, chosenNames } from '../flags/server-flags.ts';
 import { type NamedServers, namedServers } from '../host/named-servers.ts';
 import { type Connected, printList, requireServers, withHost } from '../host/with-host.ts';
 import { partsOf, partsText } from '../output/content-parts.ts';

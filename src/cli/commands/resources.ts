@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import type { Resource, ResourceTemplate } from '../../mcp/discovery/resource.ts';
-import { type Actions, parseAction } from '../flags/action-word.ts';
+import type { Resource, ResourceTemplate } from '../../mcp/discovery/list-entries.ts';
+import { type Actions, parseAction } from '../flags/flag-values.ts';
 import { addServerChoice, addServerFlags, chosenNames } from '../flags/server-flags.ts';
 import { type NamedServers, namedServers } from '../host/named-servers.ts';
 import { type Connected, printList, requireServers, withHost } from '../host/with-host.ts';
-import { partsText, resourceParts } from '../output/content-parts.ts';
+import { makeDirectory, partsText, resourceParts, saveParts } from '../output/content-parts.ts';
 import { exitWith } from '../output/failure.ts';
 import { firstLine, formatBytes, jsonDocument } from '../output/format.ts';
-import { makeDirectory, saveParts } from '../output/save-parts.ts';
+
 import { tablePerServer } from '../terminal/table.ts';
 
 const HELP = `
@@ -96,7 +96,7 @@ async function read(
   const found = await host.readResource(server, uri, { signal });
   spinner.stop();
   const parts = found.contents.flatMap((it) => resourceParts(it));
-  // The URI is known from the command line.
+  // A single text is printed without the line with its URI, which the user has typed.
   const [head, text] = parts;
   const shown = parts.length === 2 && text?.kind === 'text' && head?.kind === 'thing' ? [text] : parts;
   const saved = directory === undefined ? undefined : await saveParts(shown, directory, server, signal);

@@ -5,21 +5,20 @@ import { type Command, Option } from 'commander';
 import { isRecord } from '../../base/json-value.ts';
 import type { SDKMessage, SDKResultMessage } from '../../protocol/agent-message.ts';
 import { messageOf, SdkError } from '../../protocol/sdk-error.ts';
-import { mcpToolName } from '../../protocol/tool-name.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';
 import type { Options } from '../../sdk/options/options.ts';
-import { missingModel, openAgent } from '../chat/conversation.ts';
+import { missingModel, openAgent, ServerWatch } from '../chat/conversation.ts';
 import { failureTexts, retryText, succeeded } from '../chat/message-text.ts';
 import { show, type ViewEvent } from '../chat/show.ts';
 import { Unattended } from '../chat/unattended.ts';
-import { EMPTY_VIEW, type ServerHealth, serverFaults, serversOf } from '../chat/view.ts';
+import { EMPTY_VIEW, type View } from '../chat/view.ts';
 import { addAgentFlags, agentOptions, type FlagValues } from '../flags/agent-flags.ts';
-import { parseJsonFlag } from '../flags/json-flag.ts';
-import { onSignals } from '../host/signals.ts';
+import { parseJsonFlag } from '../flags/flag-values.ts';
+import { onSignals } from '../host/with-host.ts';
 import { exitWith, reportError } from '../output/failure.ts';
 import { isReaderGone } from '../output/output-errors.ts';
 import { render } from '../terminal/render.ts';
-import { sanitize } from '../terminal/sanitize.ts';
+import { sanitize } from '../terminal/terminal-text.ts';
 
 const HELP = `
 The prompt is read from the arguments or from stdin:
@@ -35,7 +34,7 @@ approval. With --output-format json the result lists these calls as permission_d
 
 Exit codes:
   0    the turn succeeded
-  1    the turn failed
+  1    the turn failed, or no model is configured; the reason is on stderr
   2    usage error
   3    a tool call was denied (only with --fail-on-denied)
   130  interrupted (129, 143: hangup, termination)`;
@@ -63,7 +62,8 @@ export function defineRun(command: Command): void {
     .addHelpText('after', HELP)
     .action(async (args: string[], values: FlagValues, command: Command) => {
       const prompt = await readPrompt(args);
-      if (prompt.trim() === '') command.error('error: no prompt given', { exitCode: 2 });
+      if (prompt.trim() === '')
+        command.error('error: no prompt given; pass it as an argument or on stdin', { exitCode: 2 });
       exitWith(
         await startRun(
           {
@@ -114,9 +114,12 @@ export type Run = {
   readonly options: Options;
 };
 
+/** Tools that ask the user, which this command cannot do. */
+const FOR_PEOPLE: readonly string[] = ['AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode'];
+
 /** Runs one turn on the streams of this process; returns its exit code. */
 export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number> {
-  const missing = missingModel(run.options, env);
+  const missing = await missingModel(run.options, env);
   if (missing !== undefined) return reportError(missing);
   const report = (text: string) =>
     void (run.verbosity === 'verbose' && process.stderr.write(`${sanitize(text.trimEnd())}\n`));
@@ -131,6 +134,7 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
   try {
     await using client = await openAgent({
       ...run.options,
+      disallowedTools: [...(run.options.disallowedTools ?? []), ...FOR_PEOPLE],
       canUseTool,
       onElicitation,
       abortController: ended,
@@ -153,7 +157,7 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
   }
 }
 
-/** stderr of the built-in agent is shown; other agents may print anything. */
+/** Prints text of the agent's stderr: notes of the built-in agent as messages, other text unchanged. */
 function noted(text: string, report: (text: string) => void): void {
   const [, note] = /^\[toolplane\] (.*)\n$/s.exec(text) ?? [];
   if (note === undefined) report(text);
@@ -163,7 +167,7 @@ function noted(text: string, report: (text: string) => void): void {
 const INTERRUPTED = 130;
 const DENIED = 3;
 
-/** Names each denied tool once, with how often. */
+/** Names each denied tool once, with the number of its denied calls. */
 function deniedText(denials: SDKResultMessage['permission_denials']): string {
   const counts = [...Map.groupBy(denials, ({ tool_name }) => tool_name)].map(([name, its]) =>
     its.length === 1 ? name : `${name} (${its.length} times)`,
@@ -260,7 +264,7 @@ export function outputOf(format: OutputFormat, message: SDKMessage): string {
 export class Activity {
   readonly #write: (line: string) => void;
   readonly #now: () => number;
-  #view = EMPTY_VIEW;
+  #view: View = { ...EMPTY_VIEW, isBrief: true };
 
   constructor(write: (line: string) => void, now: () => number) {
     this.#write = write;
@@ -285,61 +289,5 @@ export class Activity {
   }
 }
 
-/** Logs are wide and have no colors. */
+/** Format of the lines on stderr, which may be a log: cut at 200 columns, without colors. */
 const LOOK = { columns: 200, hasColors: false };
-
-/** Reports servers that cannot be used, each failure once, from before the turn until its end. */
-export class ServerWatch {
-  readonly #client: Pick<AgentClient, 'mcpServerStatus'>;
-  readonly #report: (line: string) => void;
-  #faults: Readonly<Record<string, string>> = {};
-  #named: readonly ServerHealth[] = [];
-  /** The tools at the start of the turn. */
-  #tools: readonly string[] = [];
-  #asking: Promise<unknown> = Promise.resolve();
-
-  constructor(client: Pick<AgentClient, 'mcpServerStatus'>, report: (line: string) => void) {
-    this.#client = client;
-    this.#report = report;
-  }
-
-  received(message: SDKMessage): void {
-    if (message.type !== 'system' || message.subtype !== 'init') return;
-    this.#named = serversOf(message);
-    this.#tools = Array.isArray(message.tools) ? message.tools.map(String) : [];
-    if (this.#named.some(hasFailed)) this.#asking = this.#ask();
-  }
-
-  /** Resolves when every failure is reported, after the turn. */
-  async settled(): Promise<void> {
-    await this.#asking;
-    if (!this.#named.some(({ status }) => status === 'pending')) return;
-    const servers = await this.#ask();
-    for (const { name } of servers.filter((it) => isLate(it) && !this.#isKnown(it)))
-      this.#report(`server ${name}: did not connect before the turn ended`);
-  }
-
-  /** Whether cached tools of the server were offered: a call would have waited for the server. */
-  #isKnown({ name }: ServerHealth): boolean {
-    return this.#tools.some((tool) => tool.startsWith(mcpToolName(name, '')));
-  }
-
-  async #ask(): Promise<readonly ServerHealth[]> {
-    // Without details, the servers of the init message are reported.
-    const servers = await this.#client.mcpServerStatus().catch(() => this.#named);
-    const { faults, lines } = serverFaults(this.#faults, servers);
-    this.#faults = faults;
-    for (const line of lines) this.#report(line);
-    return servers;
-  }
-}
-
-/** An idle on-demand server is not late. */
-function isLate(server: ServerHealth & { readonly config?: unknown }): boolean {
-  const isOnDemand = isRecord(server.config) && server.config.start === 'on-demand';
-  return server.status === 'pending' && !isOnDemand;
-}
-
-function hasFailed({ status }: ServerHealth): boolean {
-  return status !== 'connected' && status !== 'pending' && status !== 'disabled';
-}

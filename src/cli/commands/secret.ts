@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { ReadStream } from 'node:tty';
 import type { Command } from 'commander';
@@ -6,17 +5,16 @@ import { didYouMean } from '../../base/text/nearest.ts';
 import { readConfiguration } from '../../config/configuration.ts';
 import { referencedSecrets } from '../../config/expand/expand-entry.ts';
 import {
-  fileSecretStore,
   isSecretName,
   MAX_SECRET_BYTES,
   NAME_RULE,
+  openSecretStore,
   type SecretStore,
+  secretsPath,
 } from '../../config/secrets/secret-store.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { type Actions, parseAction } from '../flags/action-word.ts';
-import { usageError } from '../flags/server-flags.ts';
-import { cliContext } from '../host/config-context.ts';
-import { homeDirectory } from '../host/with-host.ts';
+import { type Actions, parseAction, usageError } from '../flags/flag-values.ts';
+import { cliContext } from '../host/named-servers.ts';
 import { CommandFailed, exitWith, reportFailure, UsageError } from '../output/failure.ts';
 import { joinLines, jsonDocument } from '../output/format.ts';
 import { type Output, processOutput } from '../output/output.ts';
@@ -24,8 +22,8 @@ import { LineEditor, PASTE_OFF, PASTE_ON } from '../terminal/line-editor.ts';
 import { table } from '../terminal/table.ts';
 
 const HELP = `
-Stores secrets for servers in a file that only you can read (secrets.json in ~/.toolplane or
-TOOLPLANE_HOME). A server entry refers to a secret as \${secret:name} in its command, args, env, url or headers.
+Stores secrets for servers in an encrypted file that only you can read (secrets.enc in ~/.toolplane or
+TOOLPLANE_HOME). A server entry refers to a secret as \${secret:name} in its command, args, env, cwd, url, headers, headersHelper, tls, oauth, authToken or ideName.
 
   toolplane secret set github               asks for the value, without echo
   pass show github | toolplane secret set github
@@ -35,6 +33,9 @@ TOOLPLANE_HOME). A server entry refers to a secret as \${secret:name} in its com
 
 A value is never read from the command line, where other programs can see it and shells record it. A trailing newline of
 piped input is not part of the value. A running server gets a changed value at its next connection.
+
+The key is kept in the keychain of the system. If the keychain cannot be used, or with TOOLPLANE_SECRETS=file, the key is
+derived from a file that is bound to this machine. With TOOLPLANE_PASSPHRASE, the key is derived from that passphrase.
 
 Exit codes:
   0    success
@@ -82,9 +83,9 @@ type Work = { readonly store: SecretStore; readonly path: string; readonly outpu
 /** Runs `toolplane secret`; returns its exit code. */
 export async function startSecret(request: SecretRequest, env: NodeJS.ProcessEnv): Promise<number> {
   const output = processOutput(env, () => {});
-  const path = join(homeDirectory(env), 'secrets.json');
-  const work = { store: fileSecretStore(path), path, output };
   try {
+    const context = cliContext(env);
+    const work = { store: openSecretStore(context, output.report), path: secretsPath(context.home), output };
     if (request.action === 'list') return await list(request.format, work, env);
     return await (request.action === 'set' ? set : remove)(request.name, request.format, work);
   } catch (cause) {
@@ -119,7 +120,7 @@ async function remove(name: string, format: string, { store, path, output }: Wor
 }
 
 function unknownText(name: string, names: readonly string[]): string {
-  return `unknown secret "${name}"${didYouMean(name, names)} (${names.length === 0 ? 'none are stored' : `known: ${names.join(', ')}`})`;
+  return `unknown secret "${name}"${didYouMean(name, names)} (${names.length === 0 ? 'no secrets are stored' : `known: ${names.join(', ')}`})`;
 }
 
 async function list(format: string, { store, output }: Work, env: NodeJS.ProcessEnv): Promise<number> {
@@ -201,7 +202,7 @@ async function readTyped(
 ): Promise<string | undefined> {
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   // The editor turns echo off before the prompt is shown.
-  using editor = new LineEditor({ input, output, isInteractive: true, columns: () => 80 }, { stray() {} });
+  using editor = new LineEditor({ input, output, isInteractive: true }, { stray() {} });
   prompt.write(`Value of ${name} (input is hidden): ${PASTE_ON}`);
   const end = await editor.read('', 'answer');
   prompt.write(`${PASTE_OFF}\n`);

@@ -4,14 +4,14 @@ import { formatDiagnostic } from '../../config/files/diagnostics.ts';
 import { readFlag } from '../../config/sources/read-flags.ts';
 import { documentFaults, readServers } from '../../config/sources/read-servers.ts';
 import { parseToolSearch, TOOL_SEARCH_VALUES } from '../../pool/disclosure.ts';
+import { LOG_LEVELS } from '../../protocol/mcp.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { toolRules } from '../../sdk/options/option-table.ts';
 import type { AgentDefinition, Options } from '../../sdk/options/options.ts';
 import { reportError } from '../output/failure.ts';
-import { sanitize } from '../terminal/sanitize.ts';
-import { collect, settingSources } from './flag-values.ts';
-import { parseJsonFlag } from './json-flag.ts';
+import { sanitize } from '../terminal/terminal-text.ts';
+import { collect, parseJsonFlag, settingSources } from './flag-values.ts';
 
 /** One flag of the commands that start an agent, and the SDK option that it sets. */
 type FlagRow = {
@@ -42,7 +42,7 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--strict-mcp-config',
-    description: 'use only servers from --mcp-config',
+    description: 'use only servers from --mcp-config and managed servers',
     option: (strictMcpConfig: boolean) => ({ strictMcpConfig }),
   },
   {
@@ -53,7 +53,8 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--allow-dangerously-skip-permissions',
-    description: 'permit the mode bypassPermissions',
+    description:
+      'permit the mode bypassPermissions in settings and as a later change; --permission-mode does not need this flag',
     option: (allowDangerouslySkipPermissions: boolean) => ({ allowDangerouslySkipPermissions }),
   },
   {
@@ -83,7 +84,7 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '-r, --resume <session>',
-    description: 'resume this conversation',
+    description: 'resume the conversation with this id, title or transcript path',
     option: (resume: string) => ({ resume }),
   },
   {
@@ -104,8 +105,22 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--agent <name>',
-    description: 'use the prompt, tools and model of this agent of --agents for the conversation itself',
+    description:
+      'use the prompt, tools and model of this agent, from --agents or an agent file, for the conversation itself',
     option: (agent: string) => ({ agent }),
+  },
+  {
+    flags: '--channels <servers>',
+    description:
+      'servers that may push messages into the conversation, such as server:chat; may be repeated (built-in agent)',
+    parse: collect,
+    option: (channels: string[]) => ({ channels }),
+  },
+  {
+    flags: '--server-log-level <level>',
+    description: 'report log messages of servers of this level and above (built-in agent)',
+    choices: LOG_LEVELS,
+    option: (level: string) => ({ extraArgs: { 'server-log-level': level } }),
   },
   {
     flags: '--lead-only',
@@ -164,7 +179,7 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--plugin-dir <directory>',
-    description: 'a plugin directory with an .mcp.json; may be repeated',
+    description: 'a plugin directory (servers, skills, commands, agents, output styles); may be repeated',
     parse: collect,
     option: (directories: string[]) => ({
       plugins: directories.map((path) => ({ type: 'local', path })),
@@ -221,7 +236,7 @@ function readOptions(values: FlagValues): Options {
 }
 
 /** Flags of the built-in agent that make it report more than other agents do. */
-const OWN_FLAGS = { 'tool-marks': null, 'report-decisions': null };
+const OWN_FLAGS = { 'tool-marks': null, 'report-decisions': null, 'server-log-level': 'warning' };
 
 /** Without these flags the agent's own system prompt is used. */
 function systemPrompt({
@@ -261,7 +276,7 @@ function searchWhen(value: string): string {
   return value;
 }
 
-/** Parses `--agents`, a path or JSON text. Agents ignore invalid definitions, so they are refused here. */
+/** Parses `--agents`, a path or JSON text, and refuses invalid definitions, which agents would ignore. */
 export function parseAgents(given: string): Record<string, AgentDefinition> {
   const { value, where } = parseJsonFlag('--agents', given, 'bad-option');
   if (!isRecord(value))

@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { nearest } from '../../base/text/nearest.ts';
+import { parseJsonc } from '../../config/files/parse-jsonc.ts';
 import type { WritableScope } from '../../config/write/write-servers.ts';
+import { messageOf, SdkError, type SdkErrorCode } from '../../protocol/sdk-error.ts';
+import { sanitize } from '../terminal/terminal-text.ts';
 
 export const SCOPE_NAMES: readonly WritableScope[] = ['local', 'project', 'user'];
 
@@ -18,7 +22,7 @@ export function oneOf<T extends string>(
   };
 }
 
-/** Other names for the scopes. */
+/** Parses the name of a scope; common synonyms produce an error that suggests the name. */
 export const scopeName = oneOf(SCOPE_NAMES, {
   global: 'user',
   me: 'user',
@@ -49,6 +53,13 @@ export function settingSources(value: string): WritableScope[] {
     .map(scopeName);
 }
 
+/** Parses a port number. */
+export function portNumber(value: string): number {
+  const port = /^[1-9]\d{0,4}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(port <= 65_535)) throw new InvalidArgumentError('Expected a port, 1 to 65535.');
+  return port;
+}
+
 /** Parses a flag in milliseconds. */
 export function milliseconds(value: string): number {
   if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError('Expected milliseconds, 1 or more.');
@@ -65,4 +76,74 @@ export function addJsonFlag(command: Command): Command {
 
 export function formatOf({ json }: { readonly json?: true }): McpFormat {
   return json ? 'json' : 'text';
+}
+
+/** The actions of a command, with the minimum and maximum number of arguments of each. */
+export type Actions<A extends string> = Readonly<
+  Record<A, readonly [min: number, max: number, takes: string]>
+>;
+
+/** The action that the first argument names; without one, the first action. Anything else is a usage error. */
+export function parseAction<A extends string>(
+  command: Command,
+  args: readonly string[],
+  actions: Actions<A>,
+): A {
+  const known = Object.keys(actions) as A[];
+  const [word = known[0] as A, ...rest] = args;
+  const action = known.find((it) => it === word);
+  if (action === undefined) {
+    const closest = nearest(word, known);
+    const hint = closest === undefined ? '' : `; did you mean ${closest}?`;
+    return usageError(command, `unknown action '${word}'${hint} (known: ${known.join(', ')})`);
+  }
+  const [min, max, takes] = actions[action];
+  if (rest.length < min || rest.length > max) {
+    return usageError(
+      command,
+      `wrong number of arguments; usage: ${[command.name(), action, takes].filter(Boolean).join(' ')}`,
+    );
+  }
+  return action;
+}
+
+/** The parsed value of a flag, and its name for messages. */
+type JsonFlag = { readonly value: unknown; readonly where: string };
+
+/** Parses a flag that is the path of a JSON file or the text of an object. */
+export function parseJsonFlag(flag: string, given: string, code: SdkErrorCode): JsonFlag {
+  const isText = given.trimStart().startsWith('{');
+  const where = isText ? flag : `${flag} ${given}`;
+  // Editors on Windows write a byte order mark.
+  const text = (isText ? given : read(given, where, code)).replace(/^\ufeff/, '');
+  const fault = jsonFault(text);
+  if (fault !== undefined) throw new SdkError(code, `${where} is not valid JSON: ${fault}`);
+  return { value: JSON.parse(text), where };
+}
+
+function read(path: string, where: string, code: SdkErrorCode): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new SdkError(code, `cannot read ${where}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** Where a text is not valid JSON; undefined if it is. The text may be a secret, so no part of it is quoted. */
+export function jsonFault(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch {
+    if (text.trim() === '') return 'the text is empty';
+    const [fault] = parseJsonc(text).faults;
+    if (!fault) return 'comments and trailing commas are not allowed';
+    const { message, position } = fault;
+    return `line ${position.line}, column ${position.column}: ${message}`;
+  }
+}
+
+/** Ends the command with exit code 2. */
+export function usageError(command: Command, fault: string): never {
+  return command.error(`error: ${sanitize(fault)}`, { exitCode: 2 });
 }

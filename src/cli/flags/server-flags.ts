@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { HostServerEntry } from '../../host/host-options.ts';
-import { sanitize } from '../terminal/sanitize.ts';
-import { collect } from './flag-values.ts';
+import { collect, usageError } from './flag-values.ts';
 
 /** The servers of a command, by name. */
 export type ServerMap = Readonly<Record<string, HostServerEntry>>;
@@ -36,12 +35,7 @@ export function chosenNames(command: Command): readonly string[] | undefined {
   return server && [...new Set(server)];
 }
 
-/** Ends the command with exit code 2. */
-export function usageError(command: Command, fault: string): never {
-  return command.error(`error: ${sanitize(fault)}`, { exitCode: 2 });
-}
-
-/** `--stdio` and `--url` define a server of the same name. */
+/** Refuses a repeated `--stdio` or `--url`: both define one server, which is named "server". */
 function once(value: string, before: unknown): string {
   if (before === undefined) return value;
   throw new InvalidArgumentError('Given more than once: use --mcp-config for several servers.');

@@ -1,6 +1,8 @@
+import { realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
 import type { Command } from 'commander';
 import { nearest } from '../../base/text/nearest.ts';
-import type { ConfigContext } from '../../config/config-context.ts';
+import { type ConfigContext, configContext } from '../../config/config-context.ts';
 import { type Configuration, readConfiguration } from '../../config/configuration.ts';
 import {
   formatSummary,
@@ -16,9 +18,9 @@ import { fetchConnectors } from '../../config/sources/fetch-connectors.ts';
 import type { ConfigFlags } from '../../config/sources/source-types.ts';
 import type { HostServerEntry } from '../../host/host-options.ts';
 import { guessToolName, normalizeName, writtenToolName } from '../../protocol/tool-name.ts';
-import { flagConfigs, type ServerMap, usageError } from '../flags/server-flags.ts';
-import { reportError } from '../output/failure.ts';
-import { cliContext } from './config-context.ts';
+import { usageError } from '../flags/flag-values.ts';
+import { flagConfigs, type ServerMap } from '../flags/server-flags.ts';
+import { CommandFailed, reportError } from '../output/failure.ts';
 
 /** The servers of a command. */
 export type NamedServers = {
@@ -48,7 +50,7 @@ export async function namedServers(
 ): Promise<NamedServers> {
   const mcpConfigs = flagConfigs(command);
   const context = cliContext(process.env);
-  const configuration = await readWithCatalogues(context, mcpConfigs ? { mcpConfigs, isStrict: true } : {});
+  const configuration = await readWithCatalogs(context, mcpConfigs ? { mcpConfigs, isStrict: true } : {});
   refuseUnreadable(command, configuration);
   const isSelectable = ({ written }: ConfiguredServer) => !mcpConfigs || written.scope === 'program';
   const known = new Map(
@@ -79,8 +81,8 @@ export async function namedServers(
   };
 }
 
-/** The configuration; connector catalogues that were never fetched are fetched first. */
-async function readWithCatalogues(context: ConfigContext, wanted: ConfigFlags): Promise<Configuration> {
+/** The configuration; connector catalogs that were never fetched are fetched first. */
+async function readWithCatalogs(context: ConfigContext, wanted: ConfigFlags): Promise<Configuration> {
   const configuration = await readConfiguration(context, wanted);
   const isNeverFetched = configuration.sources.some(
     (it) => it.scope === 'connector' && it.state === 'absent',
@@ -92,7 +94,7 @@ async function readWithCatalogues(context: ConfigContext, wanted: ConfigFlags): 
     : configuration;
 }
 
-/** Timeout for the first fetch of a catalogue. */
+/** Timeout for the first fetch of a catalog. */
 const CATALOGUE_MS = 5_000;
 
 /** A file that a flag names must be readable. */
@@ -162,4 +164,24 @@ export function closestFullName(name: string, servers: readonly string[]): strin
   if (server === undefined || tool === undefined) return undefined;
   const closest = nearest(server, servers.map(normalizeName));
   return closest === undefined ? undefined : writtenToolName(closest, tool);
+}
+
+/** The context in which this process reads configuration. */
+export function cliContext(env: NodeJS.ProcessEnv, cwd = workingDirectory()): ConfigContext {
+  return configContext({
+    cwd,
+    env,
+    userHome: env.HOME || homedir(),
+    platform: process.platform,
+  });
+}
+
+/** The working directory without symbolic links; throws if it was removed. */
+export function workingDirectory(): string {
+  try {
+    return realpathSync.native(process.cwd());
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+    throw new CommandFailed('the working directory no longer exists; change to an existing directory');
+  }
 }

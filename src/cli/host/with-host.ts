@@ -11,7 +11,6 @@ import {
 } from '../../mcp/connection/connect-context.ts';
 import type { ServerStatus } from '../../mcp/servers/server-status.ts';
 import { placeOf } from '../../pool/pinning/pin-watch.ts';
-
 import { openPins } from '../../pool/pinning/pins.ts';
 import { acceptCommand, type ToolChange } from '../../pool/pinning/tool-change.ts';
 import type { ServerMap } from '../flags/server-flags.ts';
@@ -20,7 +19,6 @@ import { joinLines, jsonDocument } from '../output/format.ts';
 import { type Output, processOutput } from '../output/output.ts';
 import { formatProgress, Spinner } from '../terminal/spinner.ts';
 import type { NamedServers, NotStarted } from './named-servers.ts';
-import { onSignals } from './signals.ts';
 
 /** The host with its servers connected or failed, and the output of the command. */
 export type Connected = {
@@ -81,7 +79,7 @@ export async function withHost(
       if (event.type === 'warning') warnings.push(event);
     });
     spinner.show(() => text);
-    // The status of each server has its failure.
+    // Failures are ignored here: the status of each server contains its failure.
     await host.ready({ servers: Object.keys(servers), signal }).catch(() => {});
     spinner.stop();
     signal.throwIfAborted();
@@ -154,7 +152,7 @@ export async function printList<T>(
 }
 
 /** The first signal aborts the work; a second SIGINT exits immediately. */
-function abortOnSignals(ended: AbortController): Disposable {
+export function abortOnSignals(ended: AbortController): Disposable {
   return onSignals({
     SIGINT() {
       if (ended.signal.aborted) process.exit(130);
@@ -166,12 +164,15 @@ function abortOnSignals(ended: AbortController): Disposable {
 }
 
 /**
- * Declares the client capabilities of a session to every server: elicitation, and the workspace as a root. Some servers list a
+ * Declares the client capabilities of a session to every server: elicitation, sampling, and the workspace as a root. Some servers list a
  * tool only to clients with these capabilities, so that commands show the tools that an agent gets.
  */
 function sessionHandlers(cwd: string, elicitation: HostAnswer = decline): HostHandlers {
   return {
     elicitation,
+    sampling: async () => {
+      throw new Error('this command has no model; sampling is possible in a conversation with an agent');
+    },
     roots: [{ uri: pathToFileURL(cwd).href, name: 'workspace' }],
   };
 }
@@ -197,4 +198,14 @@ export function changedTools(
 /** The difference, and the command that accepts it. */
 export function formatChange(change: ToolChange): string {
   return `${change.text}; to accept it: ${acceptCommand(change)}`;
+}
+/** Calls a listener for each signal until the result is disposed of. */
+export function onSignals(listeners: Partial<Record<NodeJS.Signals, () => void>>): Disposable {
+  const all = Object.entries(listeners);
+  for (const [name, listener] of all) process.on(name, listener);
+  return {
+    [Symbol.dispose]() {
+      for (const [name, listener] of all) process.off(name, listener);
+    },
+  };
 }

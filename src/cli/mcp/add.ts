@@ -13,16 +13,19 @@ import {
 import { formatKeyPath } from '../../config/files/diagnostics.ts';
 import { relativePath } from '../../config/merge/resolve-server.ts';
 import type { IgnoreReason, Verdict, WrittenServer } from '../../config/model.ts';
+import { openSecretStore } from '../../config/secrets/secret-store.ts';
 import { homeLabel } from '../../config/sources/config-paths.ts';
 import { validateServerName } from '../../config/sources/validate-entry.ts';
 import { pathOfScope, type WritableScope, writeServer } from '../../config/write/write-servers.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
+import { readValue } from '../commands/secret.ts';
 import {
   addJsonFlag,
   collect,
   formatOf,
   type McpFormat,
   milliseconds,
+  portNumber,
   scopeOption,
 } from '../flags/flag-values.ts';
 import { CommandFailed, ExitCode, UsageError } from '../output/failure.ts';
@@ -31,6 +34,7 @@ import { entriesOf, entryText, whereDocument, whereText } from './entries.ts';
 import {
   type Given,
   type GivenEntry,
+  type GivenOAuth,
   givenEntry,
   looksLikeUrl,
   parseJsonEntry,
@@ -48,6 +52,7 @@ Anything else is a command. Write -- before a command with flags, so that they a
   toolplane mcp add github -e GITHUB_TOKEN='\${GITHUB_TOKEN}' -- npx -y @modelcontextprotocol/server-github
   toolplane mcp add docs https://docs.example.com/mcp -H 'Authorization: Bearer \${secret:DOCS_TOKEN}'
   toolplane mcp add -s project -t sse board https://board.example.com/sse
+  toolplane mcp add mail https://mail.example.com/mcp --client-id my-app --callback-port 8123
 
 Files:
   -s local     .toolplane/settings.local.json   this project, only for you
@@ -56,6 +61,9 @@ Files:
 
 A server of -s user runs in its own directory, ~/.toolplane/servers/<name>, not in the project: use
 \${TOOLPLANE_PROJECT_DIR} for your working directory.
+
+--client-id is for servers that require a client that you registered; use http://localhost:PORT/callback, with the port
+of --callback-port, as its redirect URI. --client-secret stores the secret and writes a reference to it.
 
 A value that looks like a secret is written with a warning; to a project file only with --force.
 Keep secrets out of files: toolplane secret set NAME, and \${secret:NAME} in the entry; or \${VAR} for a variable.
@@ -77,6 +85,11 @@ type Values = {
   timeout?: number;
   trust?: true;
   onDemand?: true;
+  clientId?: string;
+  clientSecret?: true;
+  issuer?: string;
+  callbackPort?: number;
+  xaa?: true;
   force?: true;
 };
 
@@ -119,6 +132,15 @@ export function defineAdd(command: Command): void {
     .addOption(new Option('--timeout <ms>', 'timeout of a call').argParser(milliseconds))
     .option('--trust', 'trust the tool annotations of the server; not available with -s project')
     .option('--on-demand', 'start the server when it is first used')
+    .option('--client-id <id>', 'id of an OAuth client that is registered with the authorization server')
+    .option('--client-secret', 'the client has a secret: asks for it, or reads MCP_CLIENT_SECRET')
+    .option('--issuer <url>', 'the only authorization server that may get the client secret')
+    .addOption(
+      new Option('--callback-port <port>', 'the port of the redirect URI of the client').argParser(
+        portNumber,
+      ),
+    )
+    .option('--xaa', 'obtain tokens with the sign-in of toolplane mcp xaa')
     .option('--force', 'replace an existing entry; allow secrets in a project file')
     .addHelpText('after', ADD_HELP)
     .action(async (name: string, target: string, args: string[], values: Values) => {
@@ -138,6 +160,7 @@ export function defineAdd(command: Command): void {
             ...(timeout !== undefined && { timeout }),
             ...(trust && { trust }),
             ...(onDemand && { onDemand }),
+            ...oauthOf(values),
           },
         },
         formatOf(values),
@@ -145,6 +168,17 @@ export function defineAdd(command: Command): void {
       );
       if (code !== 0) throw new ExitCode(code);
     });
+}
+
+function oauthOf({ clientId, clientSecret, issuer, callbackPort, xaa }: Values): { oauth?: GivenOAuth } {
+  const oauth: GivenOAuth = {
+    ...(clientId !== undefined && { clientId }),
+    ...(clientSecret && { hasSecret: true }),
+    ...(issuer !== undefined && { issuer }),
+    ...(callbackPort !== undefined && { callbackPort }),
+    ...(xaa && { xaa }),
+  };
+  return Object.keys(oauth).length > 0 ? { oauth } : {};
 }
 
 const ADD_JSON_HELP = `
@@ -192,7 +226,12 @@ export function startAdd(
     // A relative path is relative to the working directory, not to the user's settings file.
     const isRelative = cwd !== undefined && target.scope === 'user' && !cwd.startsWith('${');
     const resolved = isRelative ? { ...given, cwd: resolve(session.context.cwd, cwd) } : given;
-    return storeServer(session, { ...target, given: givenEntry(resolved) });
+    const secretName = clientSecretName(target.name);
+    return storeServer(session, {
+      ...target,
+      given: givenEntry(resolved, secretName),
+      ...(given.oauth?.hasSecret && { secretName }),
+    });
   });
 }
 
@@ -214,6 +253,8 @@ export type StoreRequest = {
   readonly given: GivenEntry;
   /** Replaces an existing entry, and writes secrets to a shared file. */
   readonly force: boolean;
+  /** The name under which the client secret is stored. */
+  readonly secretName?: string;
 };
 
 /** Writes an entry to the file of a scope and reports whether it is active. */
@@ -236,6 +277,7 @@ export async function storeServer(session: Session, request: StoreRequest): Prom
       `${there}; use --force to replace it, or remove it with toolplane mcp remove ${shellQuote(name)} -s ${scope}`,
     );
   }
+  if (request.secretName !== undefined) await storeClientSecret(session, request.secretName);
   const written = writeServer(context, scope, name, entry);
   const outcome = outcomeOf(serverRecord(await readConfiguration(context), name), written.path);
   const notes = [...ofEntry, ...advice, ...relativeAdvice(scope, entry)];
@@ -256,6 +298,23 @@ export async function storeServer(session: Session, request: StoreRequest): Prom
   });
   for (const note of notes) session.report(note);
   return 0;
+}
+
+/** Characters that names of secrets cannot have are replaced by their code points. */
+function clientSecretName(server: string): string {
+  const name = server.replace(/[^\w.-]/gu, (it) => `_${it.codePointAt(0)?.toString(16)}`);
+  return `${name.slice(0, 100)}-client-secret`;
+}
+
+/** Stores the secret of `MCP_CLIENT_SECRET`, or the one that is typed or piped. */
+async function storeClientSecret({ env, context }: Session, name: string): Promise<void> {
+  const value = env.MCP_CLIENT_SECRET || (await readValue(name, process.stdin, process.stderr));
+  process.stdin.destroy();
+  if (!value)
+    throw new CommandFailed(
+      'nothing was written: the client secret is missing; type it, pipe it in, or set MCP_CLIENT_SECRET',
+    );
+  openSecretStore(context).set(name, value);
 }
 
 /** Whether the entry that was written to `path` is active, and which entries it shadows. */

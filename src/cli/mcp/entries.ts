@@ -4,6 +4,7 @@ import { maskEntry } from '../../config/explain/mask-entry.ts';
 import { type ServerRecord, shortStatus } from '../../config/explain/server-record.ts';
 import { formatPosition } from '../../config/files/diagnostics.ts';
 import type { WrittenServer } from '../../config/model.ts';
+import type { AuthStatus } from '../../mcp/auth/auth-types.ts';
 import { UsageError } from '../output/failure.ts';
 import type { Tone } from '../terminal/render.ts';
 
@@ -35,13 +36,47 @@ export function statusDocument(record: ServerRecord): {
   readonly text: string;
   readonly tools?: number;
   readonly serverInfo?: { readonly name: string; readonly version: string };
+  readonly auth?: AuthStatus;
 } {
-  const { state, connection } = record;
-  const status = { state, text: shortStatus(record) };
+  const { state, connection, auth } = record;
+  const status = { state, text: shortStatus(record), ...(auth && { auth }) };
   if (state !== 'connected' || connection === 'not asked') return status;
   const { tools = 0, serverInfo } = connection;
   return { ...status, tools, ...(serverInfo && { serverInfo }) };
 }
+
+/** How a server is authorized, on one line; undefined if there is nothing to say. */
+export function authText({
+  kind,
+  state,
+  expiresAt,
+  scopes = [],
+  issuer,
+  store,
+}: AuthStatus): string | undefined {
+  // The entry itself shows credentials in "headers" and "headersHelper".
+  if (kind === 'none' || kind === 'header' || kind === 'helper') return undefined;
+  const who = kind === 'oauth' ? 'signed in' : `access token by ${kind}`;
+  const what = {
+    authorized: who,
+    expired: 'the sign-in has expired',
+    'needs-auth': 'not signed in',
+    none: 'no access token yet',
+  };
+  return [
+    `${what[state]}${issuer === undefined ? '' : ` at ${issuer}`}`,
+    ...(expiresAt === undefined ? [] : [`access token until ${expiresAt}`]),
+    ...(scopes.length === 0 ? [] : [`scopes ${scopes.join(' ')}`]),
+    ...(store === undefined ? [] : [`stored in ${STORES[store]}`]),
+  ].join(', ');
+}
+
+const STORES: Readonly<Record<NonNullable<AuthStatus['store']>, string>> = {
+  keychain: 'a file that is encrypted with a key in the keychain',
+  file: 'an encrypted file',
+  memory: 'memory',
+  custom: 'the store of the program',
+};
 
 /** Mark and color of each state. */
 export const STATE_MARKS: Readonly<Record<ServerRecord['state'], readonly [mark: string, tone: Tone]>> = {

@@ -12,7 +12,7 @@ import type { WrittenServer } from '../../config/model.ts';
 import { addJsonFlag, formatOf, type McpFormat } from '../flags/flag-values.ts';
 import { ExitCode } from '../output/failure.ts';
 import { line, type Piece } from '../terminal/render.ts';
-import { STATE_MARKS, statusDocument, unknownServer, whereDocument, whereText } from './entries.ts';
+import { authText, STATE_MARKS, statusDocument, unknownServer, whereDocument, whereText } from './entries.ts';
 import { freshConfiguration, inSession, withObserved } from './session.ts';
 
 const HELP = `
@@ -27,7 +27,7 @@ toolplane explain server <name>.
 
 Exit codes:
   0    the server is connected, ready, or pending approval
-  1    the server failed, is broken or is blocked
+  1    the server failed, its entry cannot be used, or policy blocks it
   2    unknown server, or usage error
   130  interrupted (129, 143: hangup, termination)`;
 
@@ -89,9 +89,11 @@ function recordPieces(record: ServerRecord): Piece[] {
   const { name, server, ignored } = record;
   const { text, serverInfo } = statusDocument(record);
   const info = serverInfo ? `, ${serverInfo.name} ${serverInfo.version}` : '';
+  const auth = record.auth && authText(record.auth);
   const active = server
     ? [
         line('  ', STATE_MARKS[record.state], ` ${text}${info}`),
+        ...(auth === undefined ? [] : [line(`  ${auth}`)]),
         line(`  defined in ${whereText(server.written)}`),
         ...entryRows(server.written),
         ...server.settled.map(({ member, label }) => line(`  "${member}" is set in ${label}`)),

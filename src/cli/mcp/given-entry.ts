@@ -15,6 +15,17 @@ export type Given = {
   readonly timeout?: number;
   readonly trust?: true;
   readonly onDemand?: true;
+  readonly oauth?: GivenOAuth;
+};
+
+/** The client that is registered for this server. */
+export type GivenOAuth = {
+  readonly clientId?: string;
+  readonly issuer?: string;
+  readonly callbackPort?: number;
+  readonly xaa?: true;
+  /** Whether the client has a secret, which is stored and not written to the entry. */
+  readonly hasSecret?: true;
 };
 
 export type GivenEntry =
@@ -27,8 +38,8 @@ export type GivenEntry =
   /** Problems, one line each. */
   | { readonly kind: 'faulty'; readonly faults: readonly string[] };
 
-/** Builds the entry from the arguments. */
-export function givenEntry(given: Given): GivenEntry {
+/** Builds the entry from the arguments; `secret` is the name of the stored client secret. */
+export function givenEntry(given: Given, secret = ''): GivenEntry {
   const transport = given.transport ?? transportOf(given.target);
   const env = pairs(given.env, /^([^=]+)=([\s\S]*)$/, '-e', 'KEY=value');
   const headers = pairs(given.headers, HEADER, '-H', '"Name: value"');
@@ -44,6 +55,7 @@ export function givenEntry(given: Given): GivenEntry {
     ...(transport === 'stdio' ? { command: given.target, ...listed(given.args) } : { url: given.target }),
     ...(env.map && { env: env.map }),
     ...(headers.map && { headers: headers.map }),
+    ...(given.oauth && { oauth: oauthMember(given.oauth, secret) }),
     ...(given.cwd !== undefined && { cwd: given.cwd }),
     ...(given.timeout !== undefined && { timeout: given.timeout }),
     ...(given.trust && { trust: true }),
@@ -51,8 +63,25 @@ export function givenEntry(given: Given): GivenEntry {
   };
   const fault = validateEntry(entry);
   if (fault) return { kind: 'faulty', faults: [fault.message] };
-  const notes = splitCommandAdvice(entry, 'words');
+  const notes = [...splitCommandAdvice(entry, 'words'), ...issuerAdvice(given.oauth)];
   return { kind: 'entry', entry, ...(notes.length > 0 && { notes }) };
+}
+
+function oauthMember({ clientId, issuer, callbackPort, hasSecret, xaa }: GivenOAuth, secret: string): object {
+  return {
+    ...(clientId !== undefined && { clientId }),
+    ...(hasSecret && { clientSecret: `\${secret:${secret}}` }),
+    ...(issuer !== undefined && { issuer }),
+    ...(callbackPort !== undefined && { callbackPort }),
+    ...(xaa && { xaa }),
+  };
+}
+
+function issuerAdvice({ hasSecret, issuer }: GivenOAuth = {}): string[] {
+  if (!hasSecret || issuer !== undefined) return [];
+  return [
+    'set "oauth.issuer" in the entry, or use --issuer: the client secret is sent only to an authorization server that you name',
+  ];
 }
 
 /** A header with a valid field name (RFC 9110, 5.6.2). */
@@ -67,7 +96,7 @@ function listed(args: readonly string[]): { args?: readonly string[] } {
   return args.length > 0 ? { args } : {};
 }
 
-function faultsOfCommand({ target, transport, headers }: Given): string[] {
+function faultsOfCommand({ target, transport, headers, oauth }: Given): string[] {
   const faults: string[] = [];
   if (target.trim() === '') faults.push('the command is empty');
   const variable = variableName(target);
@@ -78,13 +107,20 @@ function faultsOfCommand({ target, transport, headers }: Given): string[] {
   else if (transport === undefined && looksLikeAddress(target)) {
     faults.push(`"${target}" looks like a URL: write http://${target}, or -t stdio if it is a command`);
   }
+  if (oauth)
+    faults.push(
+      '--client-id, --client-secret, --issuer, --callback-port and --xaa apply only to URLs; remove them',
+    );
   if (headers.length > 0)
     faults.push('-H sets headers of a URL; set environment variables of a command with -e KEY=value');
   return faults;
 }
 
-function faultsOfRemote({ target, args, env, cwd }: Given, transport: Transport): string[] {
+function faultsOfRemote({ target, args, env, cwd, oauth }: Given, transport: Transport): string[] {
   const faults: string[] = [];
+  if (oauth?.hasSecret && oauth.clientId === undefined) faults.push('--client-secret needs --client-id <id>');
+  if (oauth?.xaa && (oauth.clientId === undefined || oauth.issuer === undefined))
+    faults.push('--xaa needs --client-id <id> and --issuer <url>, the authorization server of the URL');
   const isCommand = !looksLikeUrl(target) && !target.includes('${');
   if (isCommand) {
     faults.push(`-t ${transport} needs a URL such as ${TRANSPORTS[transport]}, not a command`);
@@ -125,7 +161,7 @@ export function parseJsonEntry(name: string, text: string): GivenEntry {
   const [first] = faults;
   if (first) {
     const { line, column } = first.position;
-    return faulty(`not valid JSON: line ${line}, column ${column}: ${first.message}`);
+    return faulty(`the entry is not valid JSON: line ${line}, column ${column}: ${first.message}`);
   }
   const whole = isRecord(value) && isRecord(value.mcpServers) ? value.mcpServers : undefined;
   return whole ? ofWhole(name, whole) : ofEntry(name, value);
@@ -133,7 +169,7 @@ export function parseJsonEntry(name: string, text: string): GivenEntry {
 
 function ofWhole(name: string, servers: Readonly<Record<string, unknown>>): GivenEntry {
   const [one, ...more] = Object.keys(servers);
-  if (one === undefined) return faulty('"mcpServers" is empty');
+  if (one === undefined) return faulty('"mcpServers" is empty; pass the entry of a server');
   if (more.length > 0) {
     return faulty(
       `"mcpServers" has ${more.length + 1} servers; pass the entry of one server: {"command": …} or {"type": "http", "url": …}`,

@@ -14,7 +14,7 @@ const HELP = `
 Lists every configured server with its scope, its file and its status:
 
   ✓  connected, with the number of tools
-  ✗  failed, broken, or blocked by policy, with the reason
+  ✗  failed, not usable because of its entry, or blocked by policy, with the reason
   ⏸  pending approval, rejected or disabled, with the command to run
 
 Servers that are ready are started in parallel, their tools are listed, and they are stopped again. A server that is
@@ -26,7 +26,7 @@ pending approval is never started. Problems in files are reported on stderr, one
 
 Exit codes:
   0    no server failed; servers that are pending approval do not count as failures
-  1    a server failed, is broken or is blocked, or a file cannot be read
+  1    a server failed, its entry cannot be used, or policy blocks it; or a file cannot be read
   2    usage error
   130  interrupted (129, 143: hangup, termination)`;
 

@@ -73,13 +73,18 @@ const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'login',
-    summary: 'Sign in to a server (not supported yet).',
+    summary: 'Sign in to a remote server.',
     load: async () => (await import('./login.ts')).defineLogin,
   },
   {
     name: 'logout',
-    summary: 'Sign out of a server (not supported yet).',
-    load: async () => (await import('./login.ts')).defineLogin,
+    summary: 'Sign out of a remote server.',
+    load: async () => (await import('./login.ts')).defineLogout,
+  },
+  {
+    name: 'xaa',
+    summary: 'Sign in once at the identity provider of your organization.',
+    load: async () => (await import('./xaa.ts')).defineXaa,
   },
   {
     name: 'serve',
@@ -105,7 +110,7 @@ Entries of a project are active only after you approve them: toolplane mcp appro
 
 Exit codes:
   0    success
-  1    failure, or a broken server; the reason is on stderr
+  1    failure, or a server that cannot be used; the reason is on stderr
   2    usage error
   130  interrupted (129, 143: hangup, termination)`;
 

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { BuiltIn, BuiltInContext } from '../../agent/builtins/built-in.ts';
 import { EDIT } from '../../agent/builtins/files/edit.ts';
@@ -11,21 +11,22 @@ import { WRITE } from '../../agent/builtins/files/write.ts';
 import { GLOB } from '../../agent/builtins/search/glob.ts';
 import { GREP } from '../../agent/builtins/search/grep.ts';
 import { BackgroundProcesses } from '../../agent/builtins/shell/background-processes.ts';
-import { BASH } from '../../agent/builtins/shell/bash.ts';
+import { FOREGROUND_BASH } from '../../agent/builtins/shell/bash.ts';
 import { WakeQueue } from '../../agent/builtins/wake-queue.ts';
 import type { ToolOutcome } from '../../agent/loop/run-calls.ts';
+import { BackgroundTasks } from '../../agent/tasks/background-tasks.ts';
 import { nearest } from '../../base/text/nearest.ts';
 import { VERSION } from '../../entry/version.ts';
 import { absolutePath, isInWorkspace, isProtectedPath, type Workspace } from '../../permissions/path.ts';
 import type { CallToolResult, ContentBlock, ToolAnnotations } from '../../protocol/mcp.ts';
 import type { ToolContext } from '../../tool-server/context.ts';
-import { serveStdio } from '../../tool-server/serve.ts';
+import { serveStdio } from '../../tool-server/serving/serve.ts';
 import { type AnyTool, tool } from '../../tool-server/tool.ts';
 import { ToolServer } from '../../tool-server/tool-server.ts';
 import { collect } from '../flags/flag-values.ts';
 import { ExitCode, UsageError } from '../output/failure.ts';
 import { claimStdout, flushed } from '../output/output.ts';
-import { sanitize } from '../terminal/sanitize.ts';
+import { sanitize } from '../terminal/terminal-text.ts';
 
 const HELP = `
 Serves built-in tools to any MCP client, without an agent and without a model:
@@ -137,16 +138,23 @@ function servedContext(
   const fault = 'not available: toolplane mcp serve runs without an agent';
   return {
     workspace,
+    toolUseId: '',
+    tasks: new BackgroundTasks({ emit() {}, onNotice() {} }),
+    outputFile: (id) => join(tmpdir(), `toolplane-${id}.output`),
+    moveShell: () => undefined,
     env,
     isReadable: (path) => isInWorkspace(path, workspace),
     files: new FileMemory(),
     wake: new WakeQueue(),
+    services: {},
     background,
-    agents: {},
     connect: async () => ({ kind: 'failed', fault }),
     findTools: async () => ({ tools: [], unknown: [], searchable: 0, servers: [], waiting: [] }),
-    resources: { list: async () => ({ fault }), read: async () => ({ content: fault, isError: true }) },
-    delegate: async () => ({ content: fault, isError: true }),
+    resources: {
+      list: async () => ({ fault }),
+      read: async () => ({ content: fault, isError: true }),
+      watch: async () => fault,
+    },
   };
 }
 
@@ -160,7 +168,7 @@ const SERVED: readonly { readonly builtIn: BuiltIn; readonly needs?: Access }[] 
   { builtIn: GREP },
   { builtIn: EDIT, needs: 'writes' },
   { builtIn: WRITE, needs: 'writes' },
-  { builtIn: BASH, needs: 'shell' },
+  { builtIn: FOREGROUND_BASH, needs: 'shell' },
 ];
 
 /** The requested tools, or all allowed ones; an unknown or disallowed name is a usage error. */
@@ -225,7 +233,7 @@ export function asTool(builtIn: BuiltIn, context: BuiltInContext): AnyTool {
   });
 }
 
-/** Every hint is set, since clients assume the worst for a missing one. */
+/** Sets every hint, since a missing one counts as the less safe value: destructive, not idempotent, open world. */
 function annotationsOf({ listed: { annotations = {} } }: BuiltIn): ToolAnnotations {
   const isReading = annotations.readOnlyHint === true;
   return { destructiveHint: !isReading, idempotentHint: isReading, openWorldHint: false, ...annotations };

@@ -1,7 +1,7 @@
 import { visibleJson } from '../../base/text/display-text.ts';
 import { HostError, type HostErrorCode, ServerFault } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { sanitize } from '../terminal/sanitize.ts';
+import { sanitize } from '../terminal/terminal-text.ts';
 import { jsonDocument } from './format.ts';
 import type { Output } from './output.ts';
 

@@ -1,12 +1,4 @@
-/** A number with thousands separators: `12,345`. */
-export function formatCount(value: number): string {
-  return value.toLocaleString('en-US');
-}
-
-/** `1 tool`, `2 tools`. */
-export function pluralize(value: number, noun: string): string {
-  return `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
-}
+import { pluralize } from '../../base/text/display-text.ts';
 
 /** A share as a percentage: `7.5 %`. */
 export function formatPercent(part: number, whole: number): string {
@@ -19,6 +11,7 @@ export function formatBytes(bytes: number): string {
   const [size, unit] = bytes < 1_000_000 ? [bytes / 1000, 'kB'] : [bytes / 1_000_000, 'MB'];
   return `${size.toFixed(1)} ${unit}`;
 }
+
 /** Joins lines, each with a newline. */
 export function joinLines(all: readonly string[]): string {
   return all.map((line) => `${line}\n`).join('');

@@ -17,7 +17,7 @@ export function handleOutputErrors(): { hasFailed: boolean } {
     process.exitCode = 1;
     process.stderr.write(`toolplane: cannot write to stdout: ${cause.message}\n`);
   });
-  // There is nowhere left to report this.
+  // A failure to write to stderr cannot be reported.
   process.stderr.on('error', () => {});
   return state;
 }

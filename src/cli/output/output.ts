@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { WriteStream } from 'node:tty';
-import { sanitize } from '../terminal/sanitize.ts';
 import type { SpinnerTerminal } from '../terminal/spinner.ts';
+import { sanitize } from '../terminal/terminal-text.ts';
 import { isReaderGone } from './output-errors.ts';
 
 /** The output of a command: results on stdout, everything else on stderr. */

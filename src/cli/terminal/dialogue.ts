@@ -1,7 +1,8 @@
+import { inputFrame } from './editor/input-rows.ts';
 import { LineEditor, type ReadEnd } from './line-editor.ts';
-import type { Piece } from './render.ts';
-import { Screen } from './screen.ts';
-import { processTerminal } from './terminal.ts';
+import { line, type Piece } from './render.ts';
+import { type Frame, NO_FRAME, Screen } from './screen.ts';
+import { processTerminal, type Terminal } from './terminal.ts';
 
 /** Where a dialogue prints and asks. */
 export type Asking = {
@@ -42,8 +43,8 @@ export async function runDialogue<T extends { readonly kind: string }>(
   const listeners = Object.entries(SIGNALS).map(([name, code]) => [name, () => over.abort(code)] as const);
   for (const [name, listener] of listeners) process.on(name, listener);
   try {
-    using editor = new LineEditor(terminal, { stray: () => over.abort(1) });
-    const screen = new Screen(terminal);
+    using shown = openDialogue(terminal, () => over.abort(1));
+    const { editor, screen } = shown;
     const end = await dialogue({
       print: (pieces) => screen.print(pieces),
       ask: (prompt) => editor.read(prompt, 'answer', over.signal),
@@ -54,4 +55,31 @@ export async function runDialogue<T extends { readonly kind: string }>(
   } finally {
     for (const [name, listener] of listeners) process.off(name, listener);
   }
+}
+
+/** An editor and the screen that shows it, for a few questions. */
+export function openDialogue(
+  terminal: Terminal,
+  stray: () => void,
+): Disposable & { readonly editor: LineEditor; readonly screen: Screen } {
+  const screen = new Screen(terminal, (): Frame => {
+    const { view } = editor;
+    if (view.prompt === undefined) return NO_FRAME;
+    const { hasColors } = terminal;
+    return inputFrame(view, view.prompt, { columns: terminal.columns(), hasColors, maxRows: 10 });
+  });
+  const editor = new LineEditor(terminal, {
+    stray,
+    changed: () => screen.refresh(),
+    prompted: (prompt) => screen.promptLinear(prompt),
+    echoed: (prompt, text, mark = '') => screen.print([line(screen.isLive ? `${prompt}${text}${mark}` : '')]),
+  });
+  return {
+    editor,
+    screen,
+    [Symbol.dispose]() {
+      screen[Symbol.dispose]();
+      editor[Symbol.dispose]();
+    },
+  };
 }

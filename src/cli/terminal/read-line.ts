@@ -1,7 +1,13 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import type { ReadEnd } from './line-editor.ts';
-import { sanitize } from './sanitize.ts';
+import { sanitize } from './terminal-text.ts';
+
+/** How a read ended: a text, Ctrl-C, the end of the input, or its own signal. */
+export type ReadEnd =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'ended' }
+  | { readonly kind: 'withdrawn' };
 
 /** Reads one line of a terminal in line mode: Ctrl-C ends the process as usual, and keys are echoed by the terminal. */
 export async function readLine(

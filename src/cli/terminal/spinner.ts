@@ -1,7 +1,6 @@
 import type { StartProgress } from '../../mcp/servers/servers-options.ts';
-import { truncateToWidth } from './display-width.ts';
-import { sanitizeLine } from './sanitize.ts';
 import type { Terminal } from './terminal.ts';
+import { sanitizeLine, truncateToWidth } from './terminal-text.ts';
 
 /** The part of a terminal that a spinner needs. */
 export type SpinnerTerminal = Pick<Terminal, 'output' | 'isInteractive' | 'columns' | 'now' | 'every'>;

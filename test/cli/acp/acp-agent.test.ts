@@ -113,7 +113,10 @@ test('a prompt that would clear the conversation is answered with advice', async
   const acp = await openAcp([text('one')]);
   const id = await acp.newSession();
   expect(await acp.prompt(id, '/clear')).toBe('end_turn');
-  expect(chunkText(acp.updates)).toContain('start a new session');
+  const blocks = ['about X', '/new'].map((it) => ({ type: 'text' as const, text: it }));
+  await acp.agent.request(session.prompt, { sessionId: id, prompt: blocks });
+  expect(acp.api.requests).toEqual([]);
+  await expect.poll(() => chunkText(acp.updates).match(/start a new session/g)).toHaveLength(2);
   await acp.prompt(id, 'go');
   expect((await acp.agent.request(session.list, {})).sessions).toMatchObject([{ sessionId: id }]);
 });
@@ -233,6 +236,10 @@ test('edits are shown as diffs with absolute locations', async () => {
   expect(calls).toContainEqual(
     expect.objectContaining({ content: [{ type: 'diff', path: created, oldText: null, newText: 'new\n' }] }),
   );
+  const paths = calls
+    .flatMap((it) => [...(it.locations ?? []), ...(it.content ?? [])])
+    .flatMap((it) => ('path' in it ? [it.path] : []));
+  expect(new Set(paths)).toEqual(new Set([path, created]));
   expect(await readFile(path, 'utf8')).toBe('two\n');
   expect(await readFile(created, 'utf8')).toBe('new\n');
 });
@@ -248,7 +255,7 @@ test('a client that shows terminals gets the output of commands as a terminal', 
     expect.objectContaining({ content: [{ type: 'terminal', terminalId: 'call' }] }),
   );
   expect(updates.at(-2)?._meta).toEqual({
-    terminal_output: { terminal_id: 'call', data: 'out\nExit code 3' },
+    terminal_output: { terminal_id: 'call', data: 'Exit code 3\nout' },
   });
   expect(updates.at(-1)).toMatchObject({
     status: 'failed',
@@ -256,7 +263,10 @@ test('a client that shows terminals gets the output of commands as a terminal', 
   });
 });
 
-test('images, links and embedded resources reach the model', async () => {
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+test('images, links and embedded resources reach the model; data that is no image does not', async () => {
   const acp = await openAcp([text('seen')]);
   const sessionId = await acp.newSession();
   await acp.agent.request(session.prompt, {
@@ -265,7 +275,8 @@ test('images, links and embedded resources reach the model', async () => {
       { type: 'text', text: 'Look at' },
       { type: 'resource_link', name: 'a.ts', uri: 'file:///p/a.ts' },
       { type: 'resource', resource: { uri: 'file:///p/b.ts', text: 'const b = 1;' } },
-      { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' },
+      { type: 'image', mimeType: 'image/png', data: PIXEL },
+      { type: 'image', mimeType: 'image/png', data: 'QUFBQQ==' },
     ],
   });
   const content = (await acp.api.request(1)).messages.at(-1)?.content;
@@ -273,9 +284,22 @@ test('images, links and embedded resources reach the model', async () => {
     { type: 'text', text: 'Look at' },
     { type: 'text', text: '[@a.ts](file:///p/a.ts)' },
     { type: 'text', text: '[@b.ts](file:///p/b.ts)' },
-    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } },
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PIXEL } },
+    { type: 'text', text: expect.stringContaining('Image omitted') },
     { type: 'text', text: '<context ref="file:///p/b.ts">\nconst b = 1;\n</context>' },
   ]);
+});
+
+test('an image that the model API rejects does not break the session', async () => {
+  const acp = await openAcp(({ messages }) =>
+    JSON.stringify(messages).includes(PIXEL) ? error(400, 'Could not process image') : text('ok'),
+  );
+  const sessionId = await acp.newSession();
+  const prompt = [{ type: 'image' as const, mimeType: 'image/png', data: PIXEL }];
+  const first = await acp.agent.request(session.prompt, { sessionId, prompt });
+  expect(first).toMatchObject({ stopReason: 'end_turn' });
+  await acp.prompt(sessionId, 'again');
+  expect(acp.api.requests).toHaveLength(3);
 });
 
 test('modes are listed, set and reported', async () => {
@@ -331,9 +355,50 @@ test('MCP servers of the request are connected', async () => {
   expect(acp.permissions[0]?.toolCall.title).toBe('calc: echo');
 });
 
+const FAILING = [
+  { name: 'gone', command: process.execPath, args: ['-e', 'process.exit(3)'], env: [] },
+  {
+    type: 'http',
+    name: 'closed',
+    url: 'http://127.0.0.1:1/mcp',
+    headers: [{ name: 'x-key', value: 'hidden' }],
+  },
+];
+
+test('servers of the request that fail are notices and lines on stderr', async () => {
+  const acp = await openAcp([text('one'), text('two')], { capabilities: { session: { notices: {} } } });
+  const id = await acp.newSession({ mcpServers: FAILING });
+  for (const prompt of ['one', 'two']) await acp.prompt(id, prompt);
+  // On a busy machine, a server may also be reported as late at the end of a turn.
+  const notices = acp.updatesOf('notice').filter((notice) => !/did not connect/.test(JSON.stringify(notice)));
+  expect(notices).toHaveLength(2);
+  expect(notices).toContainEqual(
+    expect.objectContaining({
+      severity: 'warning',
+      description: expect.stringMatching(/^server gone: failed: /),
+    }),
+  );
+  expect(notices).toContainEqual(
+    expect.objectContaining({ description: expect.stringMatching(/^server closed: failed: .*ECONNREFUSED/) }),
+  );
+  expect(chunkText(acp.updates)).toBe('onetwo');
+  await acp.end();
+  expect(acp.stderr()).toMatch(/^server gone: failed: /m);
+  expect(acp.stderr()).toMatch(/^server closed: failed: /m);
+  expect(acp.stderr() + JSON.stringify(acp.updates)).not.toContain('hidden');
+});
+
+test('a client without notices gets failed servers as messages of a prompt', async () => {
+  const acp = await openAcp([text('one'), text('two')]);
+  const id = await acp.newSession({ mcpServers: FAILING.slice(0, 1) });
+  for (const prompt of ['one', 'two']) await acp.prompt(id, prompt);
+  expect(acp.updatesOf('notice')).toEqual([]);
+  expect(chunkText(acp.updates).match(/server gone: failed: /g)).toHaveLength(1);
+});
+
 test('prompts of servers are slash commands before the first prompt', async () => {
   const { command, args = [] } = fixture();
-  const acp = await openAcp([text('done')]);
+  const acp = await openAcp([text('done'), text('done')]);
   const sessionId = await acp.newSession({ mcpServers: [{ name: 'calc', command, args, env: [] }] });
   const { availableCommands } = await acp.until('available_commands_update', (update) =>
     update.availableCommands.some(({ name }) => name === 'mcp__calc__greet'),
@@ -342,6 +407,12 @@ test('prompts of servers are slash commands before the first prompt', async () =
   expect(greet).toMatchObject({ description: 'Greets', input: { hint: '<who> [mood]' } });
   await acp.prompt(sessionId, '/mcp__calc__greet Ada');
   expect(JSON.stringify((await acp.api.request(1)).messages)).toContain('Ada');
+  const link = { type: 'resource_link' as const, name: 'b.txt', uri: 'file:///b.txt' };
+  const prompt = [{ type: 'text' as const, text: '/mcp__calc__greet' }, link];
+  await acp.agent.request(session.prompt, { sessionId, prompt });
+  const last = JSON.stringify((await acp.api.request(2)).messages.at(-1));
+  expect(last).toContain('b.txt');
+  expect(last).not.toContain('/mcp__calc__greet');
 });
 
 test('MCP servers on http and sse get their headers', async () => {

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { methods } from '@agentclientprotocol/sdk/unstable';
 import { expect, test } from 'vitest';
+import { temporaryRoot } from '../../agent/transcript/sessions.ts';
+import { sessionOf, textOf } from '../../sessions/transcripts.ts';
 import { isAlive } from '../../support/fixture-server.ts';
 import type { MessagesRequest } from '../../support/model-api/messages-request.ts';
 import { text, together, toolUse } from '../../support/model-api/model-reply.ts';
@@ -60,6 +62,20 @@ test('a loaded session replays its conversation and continues it', async () => {
   expect(replayed[3]).toMatchObject({ toolCallId: 'call', status: 'failed' });
   expect(await acp.prompt(id, 'And now?')).toBe('end_turn');
   expect(prompts(await acp.api.request(3))).toEqual(['What is in none.txt?', 'And now?']);
+});
+
+test('a session of the claude CLI can be loaded and continued', async () => {
+  const CLAUDE_CONFIG_DIR = await temporaryRoot();
+  const acp = await openAcp([text('Later.')], { env: { CLAUDE_CONFIG_DIR } });
+  const folder = join(CLAUDE_CONFIG_DIR, 'projects', acp.cwd.replaceAll(/[^a-zA-Z0-9]/g, '-'));
+  const sessionId = sessionOf('two turns');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, `${sessionId}.jsonl`), textOf('two turns'));
+  await acp.agent.request(session.load, { sessionId, cwd: acp.cwd, mcpServers: [] });
+  await delivered();
+  expect(chunkText(acp.updates)).toBe('HelloYes');
+  expect(await acp.prompt(sessionId, 'And now?')).toBe('end_turn');
+  expect(prompts(await acp.api.request(1))).toEqual(['Hi', 'More', 'And now?']);
 });
 
 test('a resumed session continues without a replay', async () => {

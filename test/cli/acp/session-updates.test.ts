@@ -33,7 +33,7 @@ test.each([
 });
 
 test('output is fenced by more backticks than it contains', () => {
-  const { content } = describeToolResult('Bash', 'a ```` b', false);
+  const { content } = describeToolResult('Bash', 'a ```` b', false, { cwd: '/w' });
   expect(content?.[0]).toEqual({
     type: 'content',
     content: { type: 'text', text: '`````\na ```` b\n`````' },
@@ -42,23 +42,29 @@ test('output is fenced by more backticks than it contains', () => {
 
 test('the text of an MCP tool is Markdown, an image stays an image, an error is fenced', () => {
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } };
-  expect(describeToolResult('mcp__a__b', [{ type: 'text', text: '**b**' }, image], false).content).toEqual([
+  expect(
+    describeToolResult('mcp__a__b', [{ type: 'text', text: '**b**' }, image], false, { cwd: '/w' }).content,
+  ).toEqual([
     { type: 'content', content: { type: 'text', text: '**b**' } },
     { type: 'content', content: { type: 'image', data: 'aa', mimeType: 'image/png' } },
   ]);
-  expect(describeToolResult('Edit', 'no', true).content).toEqual([
+  expect(describeToolResult('Edit', 'no', true, { cwd: '/w' }).content).toEqual([
     { type: 'content', content: { type: 'text', text: '```\nno\n```' } },
   ]);
-  expect(describeToolResult('Edit', 'Updated', false)).toEqual({});
+  expect(describeToolResult('Edit', 'Updated', false, { cwd: '/w' })).toEqual({});
 });
 
-test('a successful edit shows the changed parts with their lines', () => {
-  const structuredPatch = [{ oldStart: 3, newStart: 3, lines: [' same', '-old', '+new', '+more'] }];
-  expect(describeToolResult('Edit', 'Updated', false, { filePath: '/w/a', structuredPatch })).toEqual({
-    content: [{ type: 'diff', path: '/w/a', oldText: 'same\nold', newText: 'same\nnew\nmore' }],
-    locations: [{ path: '/w/a', line: 3 }],
-  });
-});
+test.each(['/w/a', 'a', 'b/../a'])(
+  'a successful edit of %s shows the changed parts with their lines',
+  (filePath) => {
+    const structuredPatch = [{ oldStart: 3, newStart: 3, lines: [' same', '-old', '+new', '+more'] }];
+    const output = { filePath, structuredPatch };
+    expect(describeToolResult('Edit', 'Updated', false, { output, cwd: '/w' })).toEqual({
+      content: [{ type: 'diff', path: '/w/a', oldText: 'same\nold', newText: 'same\nnew\nmore' }],
+      locations: [{ path: '/w/a', line: 3 }],
+    });
+  },
+);
 
 /** The updates for messages of an agent, without the members that tests do not need. */
 function updatesFor(...messages: object[]): SessionUpdate[] {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { FlowBuffer, statusLine } from '../../../src/cli/chat/chat.ts';
+import { Flow } from '../../../src/cli/chat/live/flow.ts';
+import { activity } from '../../../src/cli/chat/live/frame.ts';
 import { addCall, changeCall, EMPTY_VIEW, NO_CALLS } from '../../../src/cli/chat/view.ts';
 import { line, type Piece } from '../../../src/cli/terminal/render.ts';
 import { CTRL_C, CTRL_D, FakeTerminal, UP } from '../support/fake-terminal.ts';
 import { delta, messageStart, openChat, system, toolResult, toolUse } from './support/open-chat.ts';
+import { text } from './support/text.ts';
 
 describe('chat', () => {
   test('shows streamed text as it arrives, once', async () => {
@@ -12,12 +14,12 @@ describe('chat', () => {
     expect(await agent.prompt()).toBe('hello');
     agent.agent.emit(messageStart('msg'));
     agent.agent.emit(delta('Good '));
-    await terminal.until('Good ');
-    agent.agent.emit(delta('day'));
-    await terminal.until('day');
-    agent.assistant('Good day');
-    agent.result('Good day');
-    expect(await terminal.until('› ')).not.toContain('Good');
+    await terminal.shows(/Good\nthinking/);
+    agent.agent.emit(delta('**day**'));
+    await terminal.shows(/Good day\nthinking/);
+    agent.assistant('Good **day**');
+    agent.result('Good **day**');
+    expect((await terminal.prompt()).match(/Good/g)).toHaveLength(1);
   });
 
   test('shows a call with its input, outcome and duration', async () => {
@@ -27,7 +29,7 @@ describe('chat', () => {
     agent.agent.emit(toolUse('t1', 'mcp__calc__add', { a: 2, b: 40 }));
     await terminal.until('● mcp__calc__add a: 2, b: 40\n');
     terminal.pass(3_000);
-    await terminal.until('mcp__calc__add 3.0 s · Ctrl-C interrupts');
+    await terminal.shows('mcp__calc__add 3.0 s · Esc interrupts');
     agent.agent.emit({
       type: 'tool_progress',
       tool_use_id: 't1',
@@ -41,14 +43,14 @@ describe('chat', () => {
     agent.agent.emit(system('notification', { text: 'on it goes' }));
     await terminal.until('on it goes\n');
     terminal.pass(0);
-    await terminal.until('mcp__calc__add 3.0 s · 50 % carrying · Ctrl-C interrupts');
+    await terminal.shows('mcp__calc__add 3.0 s · █████░░░░░ 50 % carrying · Esc interrupts');
     agent.agent.emit(toolResult('t1', '42'));
     await terminal.until('✓ mcp__calc__add 3.0 s 42\n');
     agent.agent.emit(toolUse('t2', 'mcp__calc__div'));
     agent.agent.emit(toolResult('t2', 'by zero\nat line 1', { is_error: true }));
-    await terminal.until('✗ failed mcp__calc__div 0.0 s by zero (+1 lines)\n');
+    await terminal.until('✗ failed mcp__calc__div 0.0 s by zero\n    at line 1\n');
     agent.result('');
-    await terminal.until('› ');
+    await terminal.prompt();
   });
 
   const ask = (more = {}) => ({
@@ -66,7 +68,7 @@ describe('chat', () => {
     await agent.prompt();
     agent.agent.emit(toolUse('t1', 'mcp__calc__add', { a: 2 }));
     const once = agent.ask(ask({ decision_reason: 'it may be destructive' }));
-    const question = await terminal.until('allow? ');
+    const question = await terminal.shows(/\nallow\?$/);
     expect(question).toMatch(/● mcp__calc__add a: 2\n\? Approval required: mcp__calc__add of server calc/);
     expect(question).toContain('"a": 2');
     expect(question).toContain('reason: it may be destructive');
@@ -80,26 +82,24 @@ describe('chat', () => {
       destination: 'localSettings',
     };
     const always = agent.ask(ask({ permission_suggestions: [suggestion] }));
-    expect(await terminal.until('allow? ')).toContain(
-      'always: Bash(ls:*) saved in .toolplane/settings.local.json',
+    expect(await terminal.shows(/\nallow\?$/)).toContain(
+      '  a always: allow Bash(ls:*), saved in .toolplane/settings.local.json',
     );
     terminal.type('a\r');
     expect(await always).toMatchObject({ behavior: 'allow', updatedPermissions: [suggestion] });
 
     const never = agent.ask(ask());
-    await terminal.until('allow? ');
+    await terminal.shows(/\nallow\?$/);
     terminal.type('what?\r');
-    await terminal.until('allow? ');
+    await terminal.shows(/\nallow\?$/);
     terminal.type('n use the other one\r');
     expect(await never).toMatchObject({ behavior: 'deny', message: 'use the other one' });
     agent.agent.emit(toolResult('t1', 'use the other one', { is_error: true }));
     await terminal.until('⊘ denied mcp__calc__add');
     agent.result('');
-    await terminal.until('› ');
+    await terminal.prompt();
     terminal.type('/explain add\r');
-    expect(await terminal.until('› ')).toMatch(
-      /mcp__calc__add: denied\n.*\n {2}denied by you: use the other one/,
-    );
+    await terminal.shows(/mcp__calc__add: denied\n(.*\n)+ {2}denied by you: use the other one/);
   });
 
   test('asks two questions one after the other; Ctrl-C denies one and the turn continues', async () => {
@@ -108,10 +108,10 @@ describe('chat', () => {
     await agent.prompt();
     const first = agent.ask(ask({ tool_name: 'one' }));
     const second = agent.ask(ask({ tool_name: 'two', tool_use_id: 't2' }));
-    expect(await terminal.until('allow? ')).not.toContain('two');
+    expect(await terminal.shows(/\nallow\?$/)).not.toContain('two');
     terminal.type(CTRL_C);
     expect(await first).toMatchObject({ behavior: 'deny', message: 'The user dismissed the question.' });
-    expect(await terminal.until('allow? ')).toContain('Approval required: two');
+    expect(await terminal.shows(/\nallow\?$/)).toContain('Approval required: two');
     terminal.type('y\r');
     expect(await second).toMatchObject({ behavior: 'allow' });
     agent.result('done');
@@ -123,7 +123,7 @@ describe('chat', () => {
     terminal.type('for ever\r');
     await agent.prompt();
     terminal.type(CTRL_C);
-    await terminal.until('Interrupting');
+    await terminal.until('interrupting, Ctrl-C exits');
     await agent.answer('interrupt');
     agent.result('', {
       subtype: 'error_during_execution',
@@ -131,11 +131,148 @@ describe('chat', () => {
       errors: ['The turn was interrupted'],
     });
     await terminal.until('✗ The turn was interrupted\n');
-    await terminal.until('› ');
+    await terminal.prompt();
     terminal.type('next\r');
     expect(await agent.prompt()).toBe('next');
     agent.result('here');
     await terminal.until('here');
+  });
+
+  describe('a turn that the agent starts by itself', () => {
+    /** A chat whose first turn is over, and an agent that has begun another turn. */
+    const openInAgentTurn = async () => {
+      const opened = await openChat();
+      const { terminal, agent } = opened;
+      terminal.type('go\r');
+      await agent.prompt();
+      agent.result('started');
+      await terminal.until('started');
+      await terminal.prompt();
+      const init = { tools: [], mcp_servers: [], model: 'm' };
+      agent.agent.emit(system('init', init));
+      await agent.answer('mcp_status', { mcpServers: [] });
+      agent.agent.emit(messageStart('m2'));
+      await terminal.shows('thinking');
+      return opened;
+    };
+    const origin = { kind: 'task-notification' };
+
+    test('is shown while it runs, and the input line stays open', async () => {
+      const { terminal, agent } = await openInAgentTurn();
+      terminal.pass(4_000);
+      await terminal.shows('thinking 4.0 s · Esc interrupts');
+      agent.assistant('The task is done');
+      agent.result('The task is done', { origin });
+      await terminal.until('The task is done');
+      await terminal.shows(/^(?![\s\S]*Esc interrupts)/);
+      terminal.type('next\r');
+      expect(await agent.prompt()).toBe('next');
+    });
+
+    test.each([
+      ['Ctrl-C', CTRL_C],
+      ['Esc', '\u001b'],
+    ])('is interrupted by %s, and the chat continues', async (_, key) => {
+      const { terminal, agent } = await openInAgentTurn();
+      terminal.type(key);
+      await agent.answer('interrupt');
+      await terminal.until('interrupting, Ctrl-C exits');
+      agent.result('', { subtype: 'error_during_execution', is_error: true, errors: ['Stopped'], origin });
+      await terminal.until('✗ Stopped\n');
+      await terminal.shows(/^(?![\s\S]*interrupting, Ctrl-C exits)/);
+      terminal.type('next\r');
+      expect(await agent.prompt()).toBe('next');
+    });
+  });
+
+  test('a question and the end of a long turn draw attention', async () => {
+    const { terminal, agent } = await openChat();
+    terminal.type('short\r');
+    await agent.prompt();
+    agent.result('one');
+    await terminal.until('one');
+    await terminal.prompt();
+    expect(terminal.notices).toEqual([]);
+    terminal.type('long\r');
+    await agent.prompt();
+    const asked = agent.ask(ask());
+    await terminal.shows(/\nallow\?$/);
+    expect(terminal.notices).toEqual(['Toolplane: Approval required']);
+    terminal.type('y\r');
+    await asked;
+    terminal.pass(20_000);
+    agent.result('two');
+    await terminal.until('two');
+    await terminal.prompt();
+    expect(terminal.notices).toEqual(['Toolplane: Approval required', 'Toolplane: Turn finished']);
+  });
+
+  test('the status line shows model, mode, context, cost and background work', async () => {
+    const { terminal, agent } = await openChat();
+    terminal.type('go\r');
+    await agent.prompt();
+    agent.agent.emit(system('init', { tools: [], mcp_servers: [], model: 'opus', permissionMode: 'plan' }));
+    await agent.answer('mcp_status', { mcpServers: [] });
+    const usage = { input_tokens: 10_000, cache_read_input_tokens: 39_000, output_tokens: 1_000 };
+    const message = { id: 'm1', type: 'message', role: 'assistant', model: 'opus', content: [], usage };
+    agent.agent.emit({ type: 'assistant', message, parent_tool_use_id: null, session_id: 's', uuid: 'u' });
+    agent.agent.emit(system('background_tasks_changed', { tasks: [{ task_id: 'b' }] }));
+    agent.result('done', { total_cost_usd: 0.25, modelUsage: { opus: { contextWindow: 200_000 } } });
+    await terminal.shows('\n  opus · plan mode · context 25 % · $0.2500 · 1 in background');
+  });
+
+  test('Shift-Tab sets the next mode and takes it back if the agent refuses', async () => {
+    const { terminal, agent } = await openChat();
+    terminal.type('\u001b[Z');
+    expect(await agent.answer('set_permission_mode')).toMatchObject({ mode: 'acceptEdits' });
+    await terminal.shows('edits allowed');
+    terminal.type('\u001b[Z');
+    expect(await agent.answer('set_permission_mode', { error: 'not here' })).toMatchObject({ mode: 'plan' });
+    await terminal.until('not here');
+    await terminal.shows('edits allowed');
+  });
+
+  test('a plain terminal: Ctrl-C at a question, a queued message, and no escape sequences', async () => {
+    const terminal = new FakeTerminal({ isPlain: true });
+    const { agent } = await openChat({}, terminal);
+    terminal.type('go\n');
+    expect(await agent.prompt()).toBe('go');
+    agent.agent.emit(messageStart('m'));
+    agent.agent.emit(delta('**One** '));
+    agent.agent.emit(delta('line.\nTwo'));
+    await terminal.until('**One** line.\n');
+    const asked = agent.ask(ask());
+    await terminal.until('allow? ');
+    terminal.interrupt();
+    expect(await asked).toMatchObject({ behavior: 'deny' });
+    terminal.type('next\n');
+    await terminal.until('queued: ');
+    agent.result('done');
+    await terminal.until('› next\n');
+    expect(await agent.prompt()).toBe('next');
+    expect(terminal.printed).not.toContain('\u001b');
+    expect(terminal.printed).toContain('allow? \n');
+  });
+
+  test('leaving during a turn prints the text so far, and how to continue', async () => {
+    const { terminal, agent, left, chat } = await openChat();
+    terminal.type('go\r');
+    await agent.prompt();
+    agent.agent.emit(system('init', { session_id: 'abc', tools: [], mcp_servers: [] }));
+    agent.agent.emit(messageStart('m1'));
+    agent.agent.emit(delta('The first half'));
+    await terminal.until('The first half');
+    terminal.type(CTRL_C);
+    await terminal.until('interrupting, Ctrl-C exits');
+    terminal.type(CTRL_C);
+    expect(await left).toBe(130);
+    await chat[Symbol.asyncDispose]();
+    expect(terminal.screen).toMatch(/The first half\nTo continue this conversation: toolplane --resume abc$/);
+  });
+
+  test('before the first turn, the status line has the mode and the model of the agent', async () => {
+    const { terminal } = await openChat({}, undefined, { mode: 'plan', model: 'small' });
+    await terminal.shows(/ {2}small · plan mode/);
   });
 
   test('a second Ctrl-C exits if the agent does not stop', async () => {
@@ -143,7 +280,7 @@ describe('chat', () => {
     terminal.type('for ever\r');
     await agent.prompt();
     terminal.type(CTRL_C);
-    await terminal.until('Interrupting');
+    await terminal.until('interrupting, Ctrl-C exits');
     terminal.type(CTRL_C);
     expect(await left).toBe(130);
   });
@@ -151,8 +288,8 @@ describe('chat', () => {
   test('at an empty prompt the first Ctrl-C shows how to exit, the second exits', async () => {
     const { terminal, left } = await openChat();
     terminal.type(CTRL_C);
-    await terminal.until('Press Ctrl-C again, Ctrl-D or type /quit to leave.');
-    await terminal.until('› ');
+    await terminal.until('To leave, press Ctrl-C again or Ctrl-D, or type /quit.');
+    await terminal.prompt();
     terminal.type(CTRL_C);
     expect(await left).toBe(0);
   });
@@ -206,9 +343,9 @@ describe('chat', () => {
     const asked = agent.ask(
       ask({ tool_name: `mcp__x__${evil}`, input: { [evil]: evil }, title: evil, description: evil }),
     );
-    await terminal.until('allow? ');
+    await terminal.shows(/\nallow\?$/);
     terminal.type('v\r');
-    await terminal.until('allow? ');
+    await terminal.shows(/\nallow\?$/);
     terminal.type('y\r');
     await asked;
     const form = {
@@ -222,21 +359,22 @@ describe('chat', () => {
       mode: 'form',
       requested_schema: form,
     });
-    await terminal.until('optional): ');
+    await terminal.shows(/optional\):$/);
     terminal.type('x\r');
     await elicited;
     agent.agent.emit(toolResult('t1', evil));
     agent.agent.emit(system('informational', { content: evil, level: 'warning' }));
     agent.result('', { subtype: 'error_during_execution', is_error: true, errors: [evil] });
-    await terminal.until('› ');
+    await terminal.prompt();
     terminal.type('/mcp\r');
     await agent.answer('mcp_status', { mcpServers: [{ name: evil, status: evil, error: evil }] });
-    await terminal.until('› ');
+    await terminal.prompt();
     terminal.type('/tools\r');
     await agent.answer('mcp_status', {
       mcpServers: [{ name: evil, status: 'connected', tools: [{ name: evil, description: evil }] }],
     });
-    await terminal.until('› ');
+    await agent.answer('get_context_usage', { systemTools: [{ name: evil }] });
+    await terminal.prompt();
     expect(terminal.printed.match(/␛\]52;c;cm0=␇␛\[2J/g)?.length).toBeGreaterThan(10);
     for (const sequence of ['\u001b]', '\u001b[2J', '\u009b', '\u0007', '\u202e']) {
       expect(terminal.printed).not.toContain(sequence);
@@ -264,7 +402,7 @@ describe('chat', () => {
     terminal.type('/model opus\r');
     await agent.answer('set_model');
     await terminal.until('The next turn uses opus.');
-    await terminal.until('› ');
+    await terminal.prompt();
     terminal.type('/clear\r');
     await terminal.until('New conversation.');
     expect(agents).toHaveLength(2);
@@ -277,7 +415,7 @@ describe('chat', () => {
     const { terminal, agent } = await openChat();
     terminal.type('/summary\r');
     await terminal.until('Unknown command /summary.');
-    await terminal.until('› ');
+    await terminal.prompt();
     terminal.type('/mcp__docs__summary the notes\r');
     expect(await agent.prompt()).toBe('/mcp__docs__summary the notes');
     agent.result('done');
@@ -290,55 +428,69 @@ describe('chat', () => {
     expect(await agent.prompt()).toBe('one');
     agent.agent.emit(messageStart('m'));
     agent.agent.emit(delta('The first half '));
-    await terminal.until('The first half ');
+    await terminal.shows('The first half');
     terminal.type('tw');
-    await terminal.until('queue › ');
-    await terminal.until('w');
+    await terminal.shows('» tw');
     agent.agent.emit(delta('and the second.\nLast'));
     // Printed above the line being typed.
-    await terminal.until('and the second.\n');
-    await terminal.until('queue › tw');
+    await terminal.shows(/The first half and the second\.\nLast\n.*\n─+\n» tw/);
     terminal.type('o\r');
-    await terminal.until('queued: ');
-    expect(await terminal.until('Last')).not.toContain('queue ›');
+    await terminal.shows(/queued: two\n.*\n─+\n»/);
     agent.result('The first half and the second.\nLast');
-    await terminal.until('› two\n');
+    await terminal.shows(/Last\n\n› two\n/);
     expect(await agent.prompt()).toBe('two');
+    expect(terminal.screen).not.toContain('queued: two');
     agent.result('second');
     await terminal.until('second');
-    await terminal.until('› ');
+    await terminal.prompt();
   });
 
-  test('a draft typed during a turn appears at the next prompt unless Ctrl-C or Esc clears it', async () => {
-    const { terminal, agent } = await openChat();
-    terminal.type('one\r');
-    await agent.prompt();
-    terminal.type('dropped');
-    await terminal.until('queue › ');
-    await terminal.until('ropped');
-    terminal.type(CTRL_C);
-    terminal.type('kept');
-    await terminal.until('queue › ');
-    await terminal.until('ept');
-    agent.result('first');
-    await terminal.until('first');
-    await terminal.until('› kept');
-    terminal.type(' on\r');
-    expect(await agent.prompt()).toBe('kept on');
-  });
-
-  test('an interrupted turn drops queued messages, which stay in the history', async () => {
+  test('Up at an empty line during a turn takes the last queued message back', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('one\r');
     await agent.prompt();
     terminal.type('two\r');
-    await terminal.until('queued: ');
+    await terminal.shows('queued: two');
+    terminal.type(UP);
+    await terminal.shows('» two');
+    expect(terminal.screen).not.toContain('queued: two');
+    terminal.type(' and three\r');
+    await terminal.shows('queued: two and three');
+    agent.result('first');
+    expect(await agent.prompt()).toBe('two and three');
+  });
+
+  test('a draft typed during a turn appears at the next prompt unless Ctrl-C clears it', async () => {
+    const { terminal, agent } = await openChat();
+    terminal.type('one\r');
+    await agent.prompt();
+    terminal.type('dropped');
+    await terminal.shows('» dropped');
     terminal.type(CTRL_C);
+    await terminal.shows('» type to queue a message');
+    terminal.type('kept');
+    await terminal.shows('» kept');
+    agent.result('first');
+    await terminal.shows('\n› kept');
+    terminal.type(' on\r');
+    expect(await agent.prompt()).toBe('kept on');
+  });
+
+  test.each([
+    ['Ctrl-C', CTRL_C],
+    ['Esc', '\u001b'],
+  ])('%s interrupts the turn and returns queued messages to the input line', async (_, key) => {
+    const { terminal, agent } = await openChat();
+    terminal.type('one\r');
+    await agent.prompt();
+    terminal.type('two\r');
+    await terminal.shows('queued: two');
+    terminal.type(key);
     await terminal.until('Queued messages not sent: 1');
     await agent.answer('interrupt');
     agent.result('stopped');
-    await terminal.until('› ');
-    terminal.type(`${UP}\r`);
+    await terminal.shows('\n› two');
+    terminal.type('\r');
     expect(await agent.prompt()).toBe('two');
   });
 
@@ -375,7 +527,7 @@ describe('chat', () => {
     terminal.type('hi\r');
     await agent.prompt();
     agent.ask(ask()).catch(() => {});
-    await terminal.until('allow? ');
+    await terminal.shows(/\nallow\?$/);
     terminal.type('/quit\r');
     expect(await left).toBe(0);
   });
@@ -409,19 +561,18 @@ describe('chat', () => {
     terminal.type('/mode plan\r');
     await agent.answer('set_permission_mode', { error: 'not here' });
     await terminal.until('not here\n');
-    await terminal.until('› ');
+    await terminal.prompt();
   });
 
   test('messages between turns are shown above the prompt', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('half a tho');
-    await terminal.until('half a tho');
+    await terminal.shows('› half a tho');
     agent.agent.emit(system('notification', { text: 'docs is back' }));
-    await terminal.until('docs is back\n');
-    await terminal.until('› half a tho');
+    await terminal.shows(/docs is back\n─+\n› half a tho/);
     agent.agent.emit(messageStart('by itself'));
     agent.agent.emit(delta('I woke up'));
-    expect(await terminal.until('› half a tho')).toContain('I woke up\n');
+    await terminal.shows(/docs is back\nI woke up\n─+\n› half a tho/);
     terminal.type('ught\r');
     expect(await agent.prompt()).toBe('half a thought');
     agent.result('ok');
@@ -429,28 +580,36 @@ describe('chat', () => {
   });
 });
 
-describe('flow buffer', () => {
+describe('flow', () => {
   const flow = (text: string): Piece => ({ kind: 'flow', text });
 
-  test('passes streamed text through while no text is typed', () => {
-    const buffer = new FlowBuffer();
-    expect(buffer.take([flow('a'), flow('b')], false)).toEqual([flow('a'), flow('b')]);
+  test('passes streamed text through without a terminal', () => {
+    const buffer = new Flow('raw');
+    expect(buffer.take([flow('a'), flow('b')])).toEqual([flow('a'), flow('b')]);
     expect(buffer.flush()).toEqual([]);
   });
 
-  test('while text is typed, passes streamed text by whole lines', () => {
-    const buffer = new FlowBuffer();
-    expect(buffer.take([flow('one')], true)).toEqual([]);
-    expect(buffer.take([flow(' two\nthree')], true)).toEqual([flow('one two\n')]);
-    expect(buffer.take([line('tool')], true)).toEqual([flow('three'), line('tool')]);
-    expect(buffer.take([flow('four')], true)).toEqual([]);
-    expect(buffer.take([flow(' five')], false)).toEqual([flow('four five')]);
-    buffer.take([flow('six')], true);
-    expect(buffer.flush()).toEqual([flow('six')]);
+  test('passes streamed text by whole lines to a plain terminal', () => {
+    const buffer = new Flow('lines');
+    expect(buffer.take([flow('one')])).toEqual([]);
+    expect(buffer.take([flow(' two\nthree')])).toEqual([flow('one two\n')]);
+    expect(buffer.take([line('tool')])).toEqual([flow('three\n'), line('tool')]);
+    buffer.take([flow('six')]);
+    expect(buffer.flush()).toEqual([flow('six\n')]);
+  });
+
+  test('renders markdown by whole lines, and shows the end of the text as it would be rendered', () => {
+    const buffer = new Flow('markdown');
+    expect(buffer.take([flow('# Title\n- *on')])).toEqual([line(['Title', 'heading'])]);
+    expect(text(buffer.tail)).toEqual(['• *on']);
+    buffer.take([flow('e*')]);
+    expect(text(buffer.tail)).toEqual(['• one']);
+    expect(text(buffer.take([line('tool')]))).toEqual(['• one', 'tool']);
+    expect(buffer.tail).toEqual([]);
   });
 });
 
-describe('status line', () => {
+describe('activity', () => {
   test('shows the oldest running call and the number of others, or that the model is thinking', () => {
     const call = (id: string, since: number) => ({
       id,
@@ -461,12 +620,12 @@ describe('status line', () => {
       outcome: 'running' as const,
     });
     const two = addCall(addCall(NO_CALLS, call('one', 1_000)), call('two', 2_000));
-    const status = (calls: typeof two) => statusLine({ ...EMPTY_VIEW, calls }, 500, 5_000);
-    expect(status(NO_CALLS)).toBe('thinking 4.5 s · Ctrl-C interrupts');
-    expect(status(two)).toBe('one 4.0 s and 1 more · Ctrl-C interrupts');
+    const status = (calls: typeof two) => activity({ ...EMPTY_VIEW, calls }, 500, 5_000);
+    expect(status(NO_CALLS)).toBe('thinking 4.5 s');
+    expect(status(two)).toBe('one 4.0 s and 1 more');
     expect(status(changeCall(two, 'one', { progress: { done: 1, total: 3, message: 'reading' } }))).toBe(
-      'one 4.0 s · 33 % reading and 1 more · Ctrl-C interrupts',
+      'one 4.0 s · ███░░░░░░░ 33 % reading and 1 more',
     );
-    expect(status(changeCall(two, 'one', { outcome: 'ok' }))).toBe('two 3.0 s · Ctrl-C interrupts');
+    expect(status(changeCall(two, 'one', { outcome: 'ok' }))).toBe('two 3.0 s');
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { COMMANDS, explain, parseCommand, usageText } from '../../../src/cli/chat/commands.ts';
+import { usageText } from '../../../src/cli/chat/actions/usage.ts';
+import { COMMANDS, explain, parseCommand } from '../../../src/cli/chat/commands.ts';
 import { type Call, NOTHING_USED } from '../../../src/cli/chat/view.ts';
 import { FakeTerminal } from '../support/fake-terminal.ts';
 import { openChat, system } from './support/open-chat.ts';
@@ -50,8 +51,8 @@ describe('commands', () => {
   test('/help lists every command once, including those of the agent', async () => {
     const { terminal } = await openChat();
     terminal.type('/help\r');
-    const shown = await terminal.until('› ');
-    for (const name of Object.keys(COMMANDS)) expect(shown.split(`/${name} `)).toHaveLength(2);
+    const shown = await terminal.prompt();
+    for (const name of Object.keys(COMMANDS)) expect(shown.split(`\n  /${name} `)).toHaveLength(2);
     expect(shown).toContain('from the agent: /compact /mcp__docs__summary\n');
   });
 
@@ -68,6 +69,15 @@ describe('commands', () => {
     ],
     ['Enable  docs ', 'mcp_toggle', { serverName: 'docs', enabled: true }, 'Server docs enabled.'],
     ['reconnect', 'mcp_reconnect', { serverName: 'deploy' }, 'Server deploy reconnected.'],
+    ['logout docs', 'mcp_clear_auth', { serverName: 'docs' }, 'Server docs signed out.'],
+    [
+      'login docs http://127.0.0.1:7/callback?code=a&state=b',
+      'mcp_oauth_callback_url',
+      { serverName: 'docs', callbackUrl: 'http://127.0.0.1:7/callback?code=a&state=b' },
+      'Signed in to docs.',
+    ],
+    // The answer has no address: the server does not require a sign-in.
+    ['login docs', 'mcp_authenticate', { serverName: 'docs' }, 'Signed in to docs.'],
   ])(
     '/mcp %s runs the action, confirms it and lists the servers',
     async (argument, subtype, request, said) => {
@@ -83,6 +93,9 @@ describe('commands', () => {
 
   test.each([
     ['disable', '/mcp disable needs a server: /mcp disable <server>. Servers: docs, deploy'],
+    ['login', '/mcp login needs a server: /mcp login <server>. Servers: docs, deploy'],
+    ['login dcos', 'Unknown server dcos. Did you mean docs? Servers: docs, deploy'],
+    ['logn docs', 'Unknown action logn. Did you mean /mcp login? Usage: /mcp ['],
     ['enable dcos', 'Unknown server dcos. Did you mean docs? Servers: docs, deploy'],
     ['reconnect deply', 'Unknown server deply. Did you mean deploy? Servers: docs, deploy'],
     ['recconect', 'Unknown action recconect. Did you mean /mcp reconnect? Usage: /mcp ['],
@@ -99,7 +112,7 @@ describe('commands', () => {
     terminal.type('/mcp reconnect\r');
     await agent.answer('mcp_status', { mcpServers: [DOCS] });
     await terminal.until('No server needs to be reconnected.');
-    await terminal.until('› ');
+    await terminal.prompt();
     terminal.type('/mcp reconnect\r');
     await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
     await agent.answer('mcp_reconnect', { error: 'deploy: still gone' });
@@ -107,32 +120,73 @@ describe('commands', () => {
     await terminal.until('Server deploy not reconnected: deploy: still gone');
   });
 
+  test('/team lists the teammates with their state and task', async () => {
+    const { terminal, agent } = await openChat();
+    terminal.type('/team\r');
+    await terminal.until('No teammates.');
+    terminal.type('hi\r');
+    await agent.prompt();
+    const task = { id: '7', subject: 'write the tests' };
+    const teammates = [
+      { name: 'ada', state: 'working', task },
+      { name: 'bob', state: 'idle' },
+    ];
+    agent.agent.emit(system('team_changed', { teammates }));
+    agent.result('hi');
+    await terminal.until('› ');
+    terminal.type('/team\r');
+    expect(await terminal.until('bob idle')).toContain('ada working #7 write the tests');
+  });
+
   test('/cost works without a context report', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('/cost\r');
     await agent.answer('get_context_usage', { error: 'Unsupported control request subtype' });
-    expect(await terminal.until('› ')).toMatch(/tokens {3}0 in, 0 out[\s\S]*cost {5}unknown/);
+    expect(await terminal.prompt()).toMatch(/tokens {3}0 in, 0 out[\s\S]*cost {5}\$0\n/);
+  });
+
+  test('/model names what short names stand for', async () => {
+    const models = [
+      { value: 'default', resolvedModel: 'big-1', description: 'Big' },
+      { value: 'small', resolvedModel: 'small-2', description: 'Small · cheap' },
+    ];
+    const { terminal, agent } = await openChat({}, undefined, { model: 'big-1', models });
+    terminal.type('/model\r');
+    await terminal.shows('› default  current · Big\n  small    Small · cheap\n');
+    terminal.type('\u001b[B\r');
+    expect(await agent.answer('set_model')).toMatchObject({ model: 'small' });
+    await terminal.shows(/The next turn uses small \(small-2\)\.\n─+\n›\n {2}small-2 · /);
+  });
+
+  test('/tools lists the built-in tools before the first turn', async () => {
+    const { terminal, agent } = await openChat();
+    terminal.type('/tools\r');
+    await agent.answer('mcp_status', { mcpServers: [] });
+    await agent.answer('get_context_usage', { systemTools: [{ name: 'Read', tokens: 10 }] });
+    await terminal.shows('built in\n  Read\n');
   });
 
   test('/model and /mode show and change the setting; an unknown mode is not sent', async () => {
     const { terminal, agent } = await openChat();
     terminal.type('/model\r');
-    expect(await terminal.until('› ')).toMatch(/Model: known after the first turn\n {2}available: opus/);
+    await terminal.shows(/Model for the next turns\n› opus/);
+    terminal.type('\u001b');
+    await terminal.shows(/Model: known after the first turn\n {2}available: opus/);
     terminal.type('hi\r');
     await agent.prompt();
     agent.agent.emit(system('init', { tools: [], mcp_servers: [], model: 'opus', permissionMode: 'plan' }));
     await agent.answer('mcp_status', { mcpServers: [] });
     agent.result('hi');
-    await terminal.until('› ');
+    await terminal.prompt();
     terminal.type('/model\r');
     await terminal.until('Model: opus');
-    await terminal.until('› ');
+    await terminal.prompt();
     terminal.type('/mode\r');
     await terminal.until('Permission mode: plan');
-    await terminal.until('› ');
+    await terminal.prompt();
     terminal.type('/mode yolo\r');
     await terminal.until('Unknown mode yolo');
-    await terminal.until('› ');
+    await terminal.prompt();
     terminal.type('/mode acceptedits\r');
     expect(await agent.answer('set_permission_mode')).toMatchObject({ mode: 'acceptEdits' });
     await terminal.until('Permission mode: acceptEdits');

@@ -61,7 +61,39 @@ describe('elicitation', () => {
     };
     expect(await askElicitation(request, person)).toEqual({ action });
     expect(person.shown).toContain('  https://crm.example/login');
+    expect(person.shown).toContain('  host: crm.example');
   });
+
+  test.each([
+    ['https://bank.example@evil.example/login', 'evil.example', /user name/],
+    ['https://xn--pple-43d.com/', 'xn--pple-43d.com', /look like others/],
+    ['http://shop.example:8080/', 'shop.example:8080', /not encrypted/],
+  ])('the host of %s is shown, and opened only after consent', async (url, host, warning) => {
+    for (const [answer, opened] of [
+      ['n', []],
+      ['y', [url]],
+    ] as const) {
+      const person = answering(answer);
+      const open: string[] = [];
+      await askElicitation({ serverName: 's', message: 'm', mode: 'url', url }, person, (it) => {
+        open.push(it.href);
+        return true;
+      });
+      expect(person.shown.join('\n')).toContain(`host: ${host}`);
+      expect(person.shown.join('\n')).toMatch(warning);
+      expect(open).toEqual(opened.map((it) => new URL(it).href));
+    }
+  });
+
+  test.each(['javascript:alert(1)', 'file:///etc/passwd', 'not a url'])(
+    '%s is declined without a question',
+    async (url) => {
+      const person = answering();
+      expect(await askElicitation({ serverName: 's', message: 'm', mode: 'url', url }, person)).toEqual({
+        action: 'decline',
+      });
+    },
+  );
 });
 
 describe('form field', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { serverList } from '../../../src/cli/chat/mcp-command.ts';
+import { mcpCommand, serverList } from '../../../src/cli/chat/mcp-command.ts';
 import { text } from './support/text.ts';
 
 test('lists every server with state, tools and error', () => {
@@ -39,6 +39,36 @@ test.each([
 
 test('without servers, shows how to add one', () => {
   expect(text(serverList([]))).toEqual([
-    'No servers. Add one with toolplane mcp add, or use --mcp-config <file>.',
+    'No servers. Add one with /mcp add <name> <url or command>, or use --mcp-config <file>.',
   ]);
+});
+
+test('a server that needs a sign-in is shown with the command for it', () => {
+  const server = { name: 'my docs', status: 'needs-auth' as const, error: 'the server requires a sign-in' };
+  expect(text(serverList([server]))).toEqual([
+    '  my docs  needs-auth',
+    '    sign in with /mcp login my docs',
+    '    the server requires a sign-in',
+  ]);
+});
+
+test.each([
+  [true, 'Sign in to my docs in the browser. If it does not open, use this address:'],
+  [false, 'To sign in to my docs, open this address in a browser:'],
+])('/mcp login shows the address and opens it in a browser (%s)', async (hasBrowser, first) => {
+  const authUrl = 'https://login.test/authorize?state=1';
+  const opened: string[] = [];
+  const client = {
+    mcpServerStatus: async () => [{ name: 'my docs', status: 'needs-auth' as const }],
+    mcpAuthenticate: async () => ({ requiresUserAction: true, authUrl }),
+  };
+  const shown = await mcpCommand(client as never, 'login my docs', {
+    open: (url) => {
+      opened.push(url.href);
+      return hasBrowser;
+    },
+  });
+  expect(text(shown).slice(0, 4)).toEqual([first, '', `  ${authUrl}`, '']);
+  expect(text(shown)[4]).toContain('/mcp login my docs <address>');
+  expect(opened).toEqual([authUrl]);
 });

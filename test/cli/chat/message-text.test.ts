@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  callSummary,
   elapsed,
   inputSummary,
   parseProgress,
@@ -46,14 +47,14 @@ describe('tool text', () => {
 
 describe('progress', () => {
   test.each([
-    [{ progress: 1, total: 3 }, '33 %'],
-    [{ progress: 5, total: 3 }, '100 %'],
-    [{ progress: -1, total: 3 }, '0 %'],
+    [{ progress: 1, total: 3 }, '███░░░░░░░ 33 %'],
+    [{ progress: 5, total: 3 }, '██████████ 100 %'],
+    [{ progress: -1, total: 3 }, '░░░░░░░░░░ 0 %'],
     [{ progress: 12 }, '12'],
     [{ progress: 12, total: 0, message: 'pages read' }, '12 pages read'],
     [{ message: 'warming up' }, 'warming up'],
     [{ progress: '1', message: '\u001b[2J\nnow' }, '␛[2J now'],
-    [{ progress: 1, total: 2, message: 'x'.repeat(50) }, `50 % ${'x'.repeat(39)}…`],
+    [{ progress: 1, total: 2, message: 'x'.repeat(50) }, `█████░░░░░ 50 % ${'x'.repeat(39)}…`],
   ])('%j is shown as %j', (told, shown) => {
     const progress = parseProgress(told);
     expect(progress && progressText(progress)).toBe(shown);
@@ -65,4 +66,16 @@ describe('progress', () => {
       expect(parseProgress(told)).toBeUndefined();
     },
   );
+});
+
+test.each<[string, unknown, string]>([
+  ['Bash', { command: 'git log', description: 'x' }, 'git log'],
+  ['Write', { file_path: '/a', content: 'long' }, '/a'],
+  ['mcp__x__Bash', { command: 'ls' }, 'command: ls'],
+  ['AskUserQuestion', { questions: [{ question: 'Which?' }] }, ''],
+  ['Bash', 'odd', '"odd"'],
+  ['Read', { file_path: '/a', limit: 3 }, '/a'],
+  ['Agent', { description: 'Find it', prompt: 'long' }, 'Find it'],
+])('the summary of a call of %s with %j is %j', (name, input, summary) => {
+  expect(callSummary(name, input)).toBe(summary);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { askPermission, type PermissionRequest } from '../../../src/cli/chat/permission.ts';
+import { askPermission, commandPrefix, type PermissionRequest } from '../../../src/cli/chat/permission.ts';
 import type { PermissionUpdate } from '../../../src/protocol/permission.ts';
 import { answering } from './support/asked.ts';
 
@@ -30,7 +30,7 @@ test('"always" without a suggestion adds a rule for this tool in this session', 
       },
     ],
   });
-  expect(person.shown.join('\n')).toContain('a always: mcp__docs__search for this conversation');
+  expect(person.shown.join('\n')).toContain('a always: allow mcp__docs__search for this conversation');
 });
 
 test.each([[{ suppressAlwaysAllowRule: true }], [{ serverPolicyAskOnly: true }]])(
@@ -109,7 +109,7 @@ test.each([
 test.each<[PermissionUpdate, string]>([
   [
     { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
-    'mode acceptEdits for this conversation',
+    'set mode acceptEdits for this conversation',
   ],
   [
     {
@@ -118,12 +118,13 @@ test.each<[PermissionUpdate, string]>([
       behavior: 'allow',
       destination: 'session',
     },
-    'Bash(ls) for this conversation',
+    'allow Bash(ls) for this conversation',
   ],
 ])('"always" states what %j changes and for how long', async (suggestion, words) => {
   const person = answering('n');
   await askPermission(request({ suggestions: [suggestion] }), person);
-  expect(person.shown).toContain(`  y once   a always: ${words}   n no (n <reason> to give a reason)`);
+  expect(person.shown).toContain(`  a always: ${words}`);
+  expect(person.shown).not.toContain('  s yes, for this session');
 });
 
 const LOCAL: PermissionUpdate = {
@@ -134,18 +135,16 @@ const LOCAL: PermissionUpdate = {
 };
 
 test.each<[PermissionUpdate, string]>([
-  [LOCAL, 'Bash(ls) saved in .toolplane/settings.local.json'],
-  [{ ...LOCAL, destination: 'projectSettings' }, 'Bash(ls) saved in .toolplane/settings.json'],
+  [LOCAL, 'allow Bash(ls), saved in .toolplane/settings.local.json'],
+  [{ ...LOCAL, destination: 'projectSettings' }, 'allow Bash(ls), saved in .toolplane/settings.json'],
   [
     { type: 'addDirectories', directories: ['/x'], destination: 'userSettings' },
-    '/x saved in ~/.toolplane/settings.json',
+    'allow access to /x, saved in ~/.toolplane/settings.json',
   ],
 ])('a persistent rule is also offered for the session only: %j', async (suggestion, words) => {
   const person = answering('n');
   await askPermission(request({ suggestions: [suggestion] }), person);
-  expect(person.shown).toContain(
-    `  y once   s for this session   a always: ${words}   n no (n <reason> to give a reason)`,
-  );
+  expect(person.shown).toContain(`  a always: ${words}`);
 });
 
 test.each([
@@ -171,7 +170,49 @@ test('for a changed tool, yes accepts the change and "always" is not offered', a
   const change = { toolChange: { server: 'docs', tool: 'search' }, decisionReason: 'it changed' };
   expect((await askPermission(request(change), person)).result).toEqual({ behavior: 'allow' });
   expect(person.shown).toContain('  reason: it changed');
+  expect(person.shown).toContain('  y yes, and accept the changed definition');
+  expect(person.shown.join('\n')).not.toContain('always');
+});
+
+test.each<[string, string | undefined]>([
+  ['git log --oneline', 'git log'],
+  ['npm run test -- --watch', 'npm run test'],
+  ['npm run test', undefined],
+  ['npm exec tsc -- --noEmit', 'npm exec tsc'],
+  ['docker compose up -d', 'docker compose up'],
+  ['docker run --rm image', undefined],
+  ['cargo run --release', undefined],
+  ['ls -la src', 'ls'],
+  ['ls', undefined],
+  ['cat notes.txt | head', undefined],
+  ['ls; rm -rf x', undefined],
+  ['echo $(id)', undefined],
+  ['git -c core.pager=x log', undefined],
+  ['rm -rf build', undefined],
+  ['bash -c x', undefined],
+  ['env A=1 ls', undefined],
+  ['./build.sh --fast', undefined],
+])('the prefix of %j is %j', (command, prefix) => {
+  expect(commandPrefix(command)).toBe(prefix);
+});
+
+test('a rule for the prefix of a command is offered and saved where "always" is', async () => {
+  const person = answering('p');
+  const suggestion: PermissionUpdate = {
+    ...LOCAL,
+    rules: [{ toolName: 'Bash', ruleContent: 'git log --oneline' }],
+  };
+  const asked = {
+    ...request({ suggestions: [suggestion] }),
+    tool: 'Bash',
+    input: { command: 'git log --oneline' },
+  };
+  const { result } = await askPermission(asked, person);
   expect(person.shown).toContain(
-    '  y yes, and accept the changed definition   n no (n <reason> to give a reason)',
+    '  p always with this prefix: allow Bash(git log:*), saved in .toolplane/settings.local.json',
   );
+  expect(result).toMatchObject({
+    behavior: 'allow',
+    updatedPermissions: [{ ...LOCAL, rules: [{ toolName: 'Bash', ruleContent: 'git log:*' }] }],
+  });
 });

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { show, type ViewEvent } from '../../../src/cli/chat/show.ts';
 import { EMPTY_VIEW, type View } from '../../../src/cli/chat/view.ts';
-import { cutLine, line } from '../../../src/cli/terminal/render.ts';
+import { cutLine, line, type Piece, type Span } from '../../../src/cli/terminal/render.ts';
 import type { SDKMessage } from '../../../src/protocol/agent-message.ts';
 import type { Frame } from '../../../src/protocol/control-frame.ts';
 import { delta, messageStart, system, toolResult, toolUse } from './support/open-chat.ts';
+import { text } from './support/text.ts';
 
 const got = (message: Frame, at = 0): ViewEvent => ({
   kind: 'received',
@@ -18,7 +19,7 @@ const said = (text: string, more: Frame = {}) => ({
 });
 
 /** The output of a series of events, and the resulting view. */
-function play(...events: ViewEvent[]): { view: View; pieces: unknown[] } {
+function play(...events: ViewEvent[]): { view: View; pieces: Piece[] } {
   let view = EMPTY_VIEW;
   const pieces = events.flatMap((event) => {
     const shown = show(view, event);
@@ -28,10 +29,14 @@ function play(...events: ViewEvent[]): { view: View; pieces: unknown[] } {
   return { view, pieces };
 }
 
+function resultLine(...spans: Span[]): Piece {
+  return { kind: 'line', spans: ['  ', ...spans], overflow: 'wrap', hang: 4 };
+}
+
 test('shows text that was not streamed, and streamed text only once', () => {
   const streamed = play(got(messageStart('msg')), got(delta('Hi')), got(said('Hi')));
   expect(streamed.pieces).toEqual([{ kind: 'flow', text: 'Hi' }]);
-  expect(play(got(said('Hi'))).pieces).toEqual([line('Hi')]);
+  expect(text(play(got(said('Hi'))).pieces)).toEqual(['', 'Hi', '']);
 });
 
 test('hides text of a nested agent and shows its calls indented', () => {
@@ -58,8 +63,8 @@ test('matches parallel calls with their results; ignores a result without a call
     got(toolResult('t1', 'again'), 65_000),
   );
   expect(pieces.slice(2)).toEqual([
-    cutLine('  ', ['✓ ', 'good'], ['two 0.1 s ', 'dim'], 'second'),
-    cutLine('  ', ['✓ ', 'good'], ['one 1 min 05 s ', 'dim'], 'first'),
+    resultLine(['✓ ', 'good'], ['two 0.1 s ', 'dim'], 'second'),
+    resultLine(['✓ ', 'good'], ['one 1 min 05 s ', 'dim'], 'first'),
   ]);
   expect(view.calls.calls.map(({ id, outcome }) => [id, outcome])).toEqual([
     ['t1', 'ok'],
@@ -75,7 +80,7 @@ test('a denied call is shown as denied, for every decider and at any time', () =
     got(toolUse('t1', 'one'), 5_000),
     got(toolResult('t1', 'no', { is_error: true }), 5_000),
   );
-  expect(early.pieces.at(-1)).toEqual(cutLine('  ', ['⊘ denied ', 'warn'], ['one 0.0 s ', 'dim'], 'no'));
+  expect(early.pieces.at(-1)).toEqual(resultLine(['⊘ denied ', 'warn'], ['one 0.0 s ', 'dim'], 'no'));
   expect(early.view.calls.calls[0]).toMatchObject({
     asked: { reason: 'why not' },
     verdict,
@@ -175,7 +180,7 @@ test('the duration of a call excludes the time of the decision', () => {
     { kind: 'decided', id: 't1', verdict: { behavior: 'allow', by: 'you', how: 'once' }, at: 60_000 },
     got(toolResult('t1', 'ok'), 62_000),
   );
-  expect(pieces.at(-1)).toEqual(cutLine('  ', ['✓ ', 'good'], ['one 2.0 s ', 'dim'], 'ok'));
+  expect(pieces.at(-1)).toEqual(resultLine(['✓ ', 'good'], ['one 2.0 s ', 'dim'], 'ok'));
 });
 
 test('the duration of a call starts at its decision', () => {
@@ -184,7 +189,7 @@ test('the duration of a call starts at its decision', () => {
     decision('allow', 'a rule', 60_000),
     got(toolResult('t1', 'ok'), 62_000),
   );
-  expect(pieces.at(-1)).toEqual(cutLine('  ', ['✓ ', 'good'], ['one 2.0 s ', 'dim'], 'ok'));
+  expect(pieces.at(-1)).toEqual(resultLine(['✓ ', 'good'], ['one 2.0 s ', 'dim'], 'ok'));
 });
 
 const result = (more: Frame) =>
@@ -205,17 +210,19 @@ const result = (more: Frame) =>
   });
 
 test('shows the result only if no other text was shown or the turn failed', () => {
-  expect(play(got(said('text')), result({})).pieces).toEqual([line('text')]);
-  expect(play(got(said('text')), { kind: 'prompted' }, result({})).pieces).toEqual([
-    line('text'),
-    line('text'),
+  expect(text(play(got(said('text')), result({})).pieces)).toEqual(['', 'text', '']);
+  expect(text(play(got(said('text')), { kind: 'prompted' }, result({})).pieces)).toEqual([
+    '',
+    'text',
+    '',
+    'text',
   ]);
   const failed = got({ ...said('overloaded'), error: 'server_error' } as never);
   expect(play(failed, result({ is_error: true, result: 'overloaded' })).pieces).toEqual([
     line(['✗ overloaded', 'bad']),
   ]);
   expect(play(result({ subtype: 'error_max_turns', is_error: true, errors: [] })).pieces).toEqual([
-    line(['✗ The turn reached its maximum number of model requests', 'bad']),
+    line(['✗ The turn reached its maximum number of model requests (--max-turns)', 'bad']),
   ]);
 });
 

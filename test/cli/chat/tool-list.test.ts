@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { annotationLabels, labelsOfTool, toolList } from '../../../src/cli/chat/tool-list.ts';
+import { annotationLabels, labelsOfTool, toolList } from '../../../src/cli/chat/commands.ts';
 import { text } from './support/text.ts';
 
 const servers = [

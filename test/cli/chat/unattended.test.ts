@@ -39,7 +39,7 @@ test('denies every call and lists each once, with the narrowest rule', async () 
 test('a tool that no rule can allow is denied with the reason and, if it changed, the accept command', async () => {
   const unasked = new Unattended(() => {});
   const changed =
-    'the definition of mcp__s__find is not accepted; it changed since it was accepted: title none → "Two"';
+    'the definition of mcp__s__find is not accepted; the tool changed since it was accepted: title none → "Two"';
   const remedy = 'to accept it: toolplane tools accept s find';
   const first = await unasked.canUseTool(
     'mcp__s__find',

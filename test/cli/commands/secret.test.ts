@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listSecrets, secretTable } from '../../../src/cli/commands/secret.ts';
+import { openSecretStore } from '../../../src/config/secrets/secret-store.ts';
 import { type ConfigPlace, configPlace } from '../../config/config-place.ts';
 import { leakingServer } from '../../mcp/support/raw-servers.ts';
 import { config } from '../support/real-servers.ts';
@@ -14,8 +15,11 @@ describe('secret', () => {
 
   const run = (place: ConfigPlace, args: readonly string[], input = '') =>
     runCli(['secret', ...args], input, { cwd: place.project, env: place.env });
-  const fileOf = (place: ConfigPlace) => join(place.home, 'secrets.json');
-  const keptIn = (place: ConfigPlace) => JSON.parse(readFileSync(fileOf(place), 'utf8'));
+  const fileOf = (place: ConfigPlace) => join(place.home, 'secrets.enc');
+  const keptIn = (place: ConfigPlace) => {
+    const store = openSecretStore(place.world());
+    return Object.fromEntries(store.names().map((name) => [name, store.get(name)]));
+  };
 
   test('sets a secret from a pipe, lists its name only, replaces and removes it', async () => {
     const place = configPlace();
@@ -25,7 +29,7 @@ describe('secret', () => {
       stdout: `added secret github in ${fileOf(place)}; refer to it as \${secret:github}\n`,
       stderr: '',
     });
-    expect(keptIn(place)).toEqual({ version: 1, secrets: { github: SECRET } });
+    expect(keptIn(place)).toEqual({ github: SECRET });
     expect(statSync(fileOf(place)).mode & 0o777).toBe(0o600);
     expect(statSync(place.home).mode & 0o777).toBe(0o700);
     const listed = await run(place, ['list']);
@@ -33,12 +37,12 @@ describe('secret', () => {
     expect(JSON.stringify([added, listed])).not.toContain(SECRET);
     const replaced = await run(place, ['set', 'github', '--json'], 'two\nlines\n\n');
     expect(JSON.parse(replaced.stdout)).toEqual({ secret: 'github', done: 'replaced' });
-    expect(keptIn(place).secrets).toEqual({ github: 'two\nlines\n' });
+    expect(keptIn(place)).toEqual({ github: 'two\nlines\n' });
     expect(await run(place, ['remove', 'github'])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^removed/),
     });
-    expect(keptIn(place).secrets).toEqual({});
+    expect(keptIn(place)).toEqual({});
     expect(JSON.parse((await run(place, ['--json'])).stdout)).toMatchObject({ secrets: [] });
   });
 
@@ -106,7 +110,8 @@ describe('secret', () => {
         stderr: `toolplane: cannot use the secrets in ${fileOf(place)}: other users can read the file; run: chmod 600 ${fileOf(place)}\n`,
       });
     }
-    expect(keptIn(place).secrets).toEqual({ a: SECRET });
+    chmodSync(fileOf(place), 0o600);
+    expect(keptIn(place)).toEqual({ a: SECRET });
   });
 
   describe.runIf(hasScript)('in a terminal', () => {
@@ -119,7 +124,7 @@ describe('secret', () => {
       await terminal.closed;
       expect(shown).toContain('added secret github');
       expect(shown).not.toContain(SECRET.slice(0, 6));
-      expect(keptIn(place).secrets).toEqual({ github: SECRET });
+      expect(keptIn(place)).toEqual({ github: SECRET });
     });
 
     test('Ctrl-C changes nothing', async () => {
@@ -185,8 +190,8 @@ describe('secret leaks', () => {
     ];
     for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain(SECRET);
     expect(outputs[0]).toMatchObject({ code: 0, stdout: expect.stringContaining('[redacted]') });
-    const files = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter(
-      (name) => !name.endsWith('secrets.json') && statSync(join(home, name)).isFile(),
+    const files = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      statSync(join(home, name)).isFile(),
     );
     const holding = files.filter((name) => readFileSync(join(home, name), 'utf8').includes(SECRET));
     expect(files.filter((name) => /cache|pins/.test(name))).not.toEqual([]);

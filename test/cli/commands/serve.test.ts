@@ -1,8 +1,11 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
-import { Client } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { expect, test } from 'vitest';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { expect, onTestFinished, test } from 'vitest';
 import { moduleServer } from '../../../src/entry/index.ts';
 import { CLI } from '../../support/setup/built-package.ts';
 import { fixture, runCli, startCli } from '../support/run-cli.ts';
@@ -136,4 +139,149 @@ test.each([
   const { code, stdout, stderr } = await runCli(['serve', ...args]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr.replace('loading calc\n', '')).toMatch(message);
+});
+
+test('serves over HTTP until it is interrupted', async () => {
+  const child = startCli(['serve', fixture('calc.ts'), '--http', '--allow-host', 'tools.example.com']);
+  let printed = '';
+  for await (const part of child.stderr) {
+    printed += part;
+    if (printed.includes('/mcp')) break;
+  }
+  const [url = ''] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(printed) ?? [];
+  const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  expect((await client.callTool({ name: 'add', arguments: { a: 2, b: 40 } })).content).toEqual([
+    { type: 'text', text: '42' },
+  ]);
+  await client.close();
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
+test('--auth-issuer requires access tokens, with scopes for single tools', async () => {
+  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const key = { ...(await exportJWK(publicKey)), kid: 'one' };
+  let issuer = '';
+  const login = createServer((request, response) => {
+    const document = request.url === '/jwks' ? { keys: [key] } : { issuer, jwks_uri: `${issuer}/jwks` };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(document));
+  }).listen(0, '127.0.0.1');
+  await once(login, 'listening');
+  onTestFinished(() => void login.close());
+  issuer = `http://127.0.0.1:${(login.address() as AddressInfo).port}`;
+  const audience = 'https://calc.example.com/mcp';
+  const child = startCli([
+    ...['serve', fixture('calc.ts'), '--http', '0.0.0.0:0', '--auth-issuer', issuer],
+    ...['--auth-audience', audience, '--auth-scope', 'calc', 'add=calc:add'],
+  ]);
+  let printed = '';
+  for await (const part of child.stderr) {
+    printed += part;
+    if (printed.includes('/mcp')) break;
+  }
+  const [, port] = /http:\/\/0\.0\.0\.0:(\d+)\/mcp/.exec(printed) ?? [];
+  const call = async (tool: string, scope?: string) => {
+    const token =
+      scope !== undefined &&
+      (await new SignJWT({ iss: issuer, aud: audience, sub: 'ada', scope })
+        .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+        .setExpirationTime('1h')
+        .sign(privateKey));
+    const { status } = await fetch(`http://127.0.0.1:${port}/mcp`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/call',
+        'mcp-name': tool,
+        ...(token && { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: {
+          name: tool,
+          arguments: { a: 1, b: 2 },
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientCapabilities': {},
+          },
+        },
+      }),
+    });
+    return status;
+  };
+  expect(await call('add')).toBe(401);
+  expect(await call('pid', 'other')).toBe(403);
+  expect(await call('pid', 'calc')).toBe(200);
+  expect(await call('add', 'calc')).toBe(403);
+  expect(await call('add', 'calc calc:add')).toBe(200);
+  expect(printed).not.toContain('every program');
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
+test('a server that other machines reach without a token check is warned about', async () => {
+  const child = startCli(['serve', fixture('calc.ts'), '--http', '0.0.0.0:0']);
+  let printed = '';
+  for await (const part of child.stderr) {
+    printed += part;
+    if (printed.includes('--auth-issuer')) break;
+  }
+  expect(printed).toContain('warning: every program that reaches this address can call the tools');
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
+test('an issuer whose keys cannot be found is warned about at start', async () => {
+  const issuer = 'http://127.0.0.1:1';
+  const child = startCli(['serve', fixture('calc.ts'), '--http', '--auth-issuer', issuer]);
+  let printed = '';
+  for await (const part of child.stderr) {
+    printed += part;
+    if (printed.includes('503')) break;
+  }
+  expect(printed).toContain(`toolplane: warning: the keys of the issuer ${issuer} cannot be found (`);
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
+test.each([
+  [['--http', '--auth-scope', 'calc'], '--auth-audience and --auth-scope require --auth-issuer'],
+  [['--auth-issuer', 'https://a.test'], '--auth-issuer requires --http'],
+  [
+    ['--http', '--auth-issuer', 'https://a.test', '--auth-scope', 'ad=calc'],
+    '--auth-scope ad=calc: the server has no tool "ad" (tools: add, env, pid, fail)',
+  ],
+  [
+    ['--http', '--auth-issuer', 'https://a.test', '--auth-scope', 'add='],
+    '--auth-scope add=: the scope is missing; use SCOPE or TOOL=SCOPE',
+  ],
+  [
+    ['--http', '--auth-issuer', 'https://a.test', '--auth-scope', '=calc'],
+    '--auth-scope =calc: the name of the tool is missing; use SCOPE or TOOL=SCOPE',
+  ],
+  [
+    ['--http', '--auth-issuer', 'https://a.test', '--auth-scope', ''],
+    'the scope is missing; use SCOPE or TOOL=SCOPE',
+  ],
+  [
+    ['--http', '--auth-issuer', 'foo'],
+    '--auth-issuer foo: the issuer must be an https URL (http only for loopback addresses)',
+  ],
+  [['--http', '--auth-issuer', 'https://a.test', '--auth-audience', ''], '--auth-audience must not be empty'],
+])('%j is a usage error', async (flags, message) => {
+  const { code, stderr } = await runCli(['serve', fixture('calc.ts'), ...flags]);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+});
+
+test('an invalid address is a usage error', async () => {
+  const { code, stderr } = await runCli(['serve', fixture('calc.ts'), '--http', 'a:b:c']);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('Use host:port or a port.'),
+  });
 });

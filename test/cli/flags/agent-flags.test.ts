@@ -20,7 +20,7 @@ describe('agent flags', () => {
   }
   const OWN_PROMPT = {
     systemPrompt: { type: 'preset', preset: 'claude_code' },
-    extraArgs: { 'tool-marks': null, 'report-decisions': null },
+    extraArgs: { 'tool-marks': null, 'report-decisions': null, 'server-log-level': 'warning' },
   };
 
   test('without flags, uses the system prompt of the agent', () => {
@@ -46,6 +46,11 @@ describe('agent flags', () => {
       { agents: { scout: { description: 'Looks', prompt: 'Look.' } } },
     ],
     [['--tool-search', 'auto:5'], { extraArgs: { ...OWN_PROMPT.extraArgs, 'tool-search': 'auto:5' } }],
+    [
+      ['--server-log-level', 'debug'],
+      { extraArgs: { ...OWN_PROMPT.extraArgs, 'server-log-level': 'debug' } },
+    ],
+    [['--channels', 'server:a', '--channels=server:b'], { channels: ['server:a', 'server:b'] }],
     [['--lead-only'], { extraArgs: { ...OWN_PROMPT.extraArgs, 'lead-only': null } }],
     [
       ['--lead-only', '--agent-executable', 'other'],

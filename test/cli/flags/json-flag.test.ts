@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonFault } from '../../../src/cli/flags/json-flag.ts';
+import { jsonFault } from '../../../src/cli/flags/flag-values.ts';
 
 test.each([
   ['', 'the text is empty'],

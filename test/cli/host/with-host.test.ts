@@ -83,7 +83,8 @@ test.runIf(hasScript)('toolplane call asks on a terminal', async () => {
   const call = ['call', 'everything', 'trigger-url-elicitation', 'url=https://example.com/form'];
   const terminal = new TerminalProcess(call, { ...env }, undefined, project);
   await terminal.until('Server everything requests input: ');
-  await terminal.until('agree? (y or n) ');
+  await terminal.until('host: example.com');
+  await terminal.until('open this address in your browser? (y or n) ');
   terminal.type('y\n');
   await terminal.until('"action": "accept"');
   await terminal.closed;

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { portNumber } from '../../../src/cli/flags/flag-values.ts';
 import { faultOfName, secretAdvice } from '../../../src/cli/mcp/add.ts';
 import { localFile, mcpPlace, projectFile, userFile } from '../support/mcp-place.ts';
+import { runCli } from '../support/run-cli.ts';
 
 describe('add', () => {
   test('adds a command to the local file, active immediately', async () => {
@@ -197,6 +199,54 @@ describe('add', () => {
       undefined,
       undefined,
     ]);
+  });
+
+  test('stores the client secret and writes a reference to it', async () => {
+    const place = mcpPlace();
+    const env = { MCP_CLIENT_SECRET: 'hunter2-client' };
+    const flags = [
+      '--client-id',
+      'app',
+      '--client-secret',
+      '--callback-port',
+      '8123',
+      '-s',
+      'user',
+      '--json',
+    ];
+    const added = await place.mcpWith({ env }, 'add', 'my mail', 'https://mail.test/mcp', ...flags);
+    expect(added).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/set "oauth\.issuer" in the entry/),
+    });
+    expect(place.json(userFile(place))).toMatchObject({
+      mcpServers: {
+        'my mail': {
+          url: 'https://mail.test/mcp',
+          oauth: { clientId: 'app', clientSecret: '${secret:my_20mail-client-secret}', callbackPort: 8123 },
+        },
+      },
+    });
+    expect(JSON.stringify([added, place.json(userFile(place))])).not.toContain('hunter2');
+    const typed = ['add', 'b', 'https://b.test', '--client-id', 'app', '--client-secret'];
+    const issuer = ['--issuer', 'https://login.test'];
+    expect(await place.mcpWith({ input: 'hunter3\n' }, ...typed, ...issuer)).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    expect((await place.mcp(...typed, ...issuer, '--force')).stderr).toContain(
+      'the client secret is missing',
+    );
+    const list = await runCli(['secret', 'list', '--json'], '', { cwd: place.project, env: place.env });
+    expect(JSON.parse(list.stdout)).toMatchObject({
+      secrets: [{ name: 'b-client-secret' }, { name: 'my_20mail-client-secret', servers: ['my mail'] }],
+      missing: [],
+    });
+  });
+
+  test.each(['0', '65536', 'x', '08', '-1'])('the port %s is rejected', (port) => {
+    expect(() => portNumber(port)).toThrow(/Expected a port/);
+    expect(portNumber('65535')).toBe(65_535);
   });
 
   test('does not change a broken file', async () => {

@@ -42,6 +42,12 @@ describe('given entry', () => {
       { cwd: '/x', timeout: 5000, trust: true, onDemand: true },
       { type: 'stdio', command: 'run', cwd: '/x', timeout: 5000, trust: true, start: 'on-demand' },
     ],
+    [
+      'a registered client',
+      'https://a.test/mcp',
+      { oauth: { clientId: 'app', callbackPort: 8123 } },
+      { url: 'https://a.test/mcp', oauth: { clientId: 'app', callbackPort: 8123 } },
+    ],
     ['a command with a dot in it', 'server.py', {}, { type: 'stdio', command: 'server.py' }],
     ['a path of Windows', 'C:\\tools\\x.exe', {}, { type: 'stdio', command: 'C:\\tools\\x.exe' }],
     [
@@ -73,6 +79,13 @@ describe('given entry', () => {
     ],
     ['an argument for an address', 'https://a.test', { args: ['x'] }, /a URL cannot have arguments/],
     ['a directory for an address', 'https://a.test', { cwd: '/x' }, /--cwd applies only to commands/],
+    ['a client for a command', 'npx', { oauth: { clientId: 'app' } }, /--client-id, .* apply only to URLs/],
+    [
+      'a secret without its client',
+      'https://a.test',
+      { oauth: { hasSecret: true } },
+      /^--client-secret needs --client-id/,
+    ],
     ['no KEY=value', 'npx', { env: ['hunter2'] }, /^-e needs KEY=value$/],
     ['no KEY=value but a part', 'npx', { env: ['KEY:hunter2'] }, /^-e "KEY…" is not KEY=value$/],
     ['nothing for a header', 'https://a.test', { headers: ['hunter2'] }, /^-H needs "Name: value"$/],

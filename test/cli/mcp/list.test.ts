@@ -178,7 +178,7 @@ describe('list', () => {
       await place.mcp(...args);
       expect({ args, ran: existsSync(ran) }).toEqual({ args, ran: false });
     }
-    // The test can fail: once it is approved, it is started.
+    // Counter-check: an approved server is started.
     await place.mcp('approve', 'evil');
     await place.mcp('list');
     expect(existsSync(ran)).toBe(true);

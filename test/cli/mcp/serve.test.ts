@@ -12,7 +12,7 @@ import { CLI } from '../../support/setup/built-package.ts';
 import { CLI_ENV, runCli } from '../support/run-cli.ts';
 
 describe('serve', () => {
-  /** A project with something in it, something beside it, and links from the one to the other. */
+  /** A project with files, a private file outside of it, and symbolic links to that file and its directory. */
   function servedPlace(): ConfigPlace {
     const place = configPlace();
     place.write(join(place.project, 'notes.txt'), 'first line\nneedle here\n');
@@ -64,9 +64,9 @@ describe('serve', () => {
         { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
       ]),
     );
-    expect(await call(client, 'Read', { file_path: 'notes.txt' })).toMatch(/1\tfirst line\n +2\tneedle here/);
+    expect(await call(client, 'Read', { file_path: 'notes.txt' })).toMatch(/1\tfirst line\n2\tneedle here/);
     expect(await call(client, 'Glob', { pattern: '**/*.ts' })).toBe('src/a.ts');
-    expect((await call(client, 'Grep', { pattern: 'needle' })).split('\n').sort()).toEqual([
+    expect((await call(client, 'Grep', { pattern: 'needle' })).split('\n').slice(1).sort()).toEqual([
       'notes.txt',
       'src/a.ts',
     ]);
@@ -99,7 +99,7 @@ describe('serve', () => {
     expect(await call(client, 'Glob', { pattern: '*.txt', path: 'outside' })).toBe(outside('outside'));
     expect(await call(client, 'Glob', { pattern: '**/*.txt' })).toBe('notes.txt');
     expect(await call(client, 'Glob', { pattern: '../**/*.txt' })).not.toContain('private');
-    expect(await call(client, 'Grep', { pattern: 'of the person' })).toBe('No match');
+    expect(await call(client, 'Grep', { pattern: 'of the person' })).toBe('No files found');
     expect(readFileSync(secret, 'utf8')).toBe('needle of the person\n');
     expect(existsSync(join(place.userHome, 'new.txt'))).toBe(false);
   });
@@ -113,7 +113,9 @@ describe('serve', () => {
       readOnlyHint: false,
       destructiveHint: true,
     });
-    expect(await call(client, 'Write', { file_path: 'deep/new.txt', content: 'hello' })).toMatch(/^Created /);
+    expect(await call(client, 'Write', { file_path: 'deep/new.txt', content: 'hello' })).toMatch(
+      /^File created successfully at: /,
+    );
     expect(readFileSync(join(place.project, 'deep/new.txt'), 'utf8')).toBe('hello');
     expect(
       await call(client, 'Edit', { file_path: 'notes.txt', old_string: 'first', new_string: '1st' }),
@@ -121,7 +123,7 @@ describe('serve', () => {
     await call(client, 'Read', { file_path: 'notes.txt' });
     expect(
       await call(client, 'Edit', { file_path: 'notes.txt', old_string: 'first', new_string: '1st' }),
-    ).toMatch(/^Updated /);
+    ).toMatch(/^The file .* has been updated/);
     symlinkSync('npm-settings', join(place.project, '.npmrc'));
     for (const path of ['.git/hooks/pre-commit', '.mcp.json', '.vscode/tasks.json', '.npmrc']) {
       expect(await call(client, 'Write', { file_path: path, content: 'x' })).toMatch(

@@ -28,13 +28,18 @@ test('reports a failed catalogue in one line and uses the cached one', async () 
     else response.writeHead(500).end();
   });
   place.write(userFile(place), { connectors: [{ url }] });
+  isWell = false;
+  expect((await place.mcp('list')).stderr).toMatch(
+    /HTTP 500; .*; no catalog is cached, so its servers are not/,
+  );
+  isWell = true;
   await place.mcp('list');
   isWell = false;
   const { stdout, stderr } = await place.mcp('list', '--json');
   expect(JSON.parse(stdout)).toMatchObject({ servers: [{ name: 'remote' }] });
   expect(stderr.trimEnd().split('\n')).toEqual([
     expect.stringMatching(
-      /^toolplane: http:\/\/127\.0\.0\.1:\d+\/.* unexpected response: HTTP 500; using the cached catalog$/,
+      /^toolplane: http:\/\/127\.0\.0\.1:\d+\/.* the server answered with HTTP 500; .*; using the cached catalog$/,
     ),
   ]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { formatBytes, formatCount, formatPercent, pluralize } from '../../../src/cli/output/format.ts';
+import { formatCount, pluralize } from '../../../src/base/text/display-text.ts';
+import { formatBytes, formatPercent } from '../../../src/cli/output/format.ts';
 
 test.each([
   [formatCount(1234567), '1,234,567'],

@@ -2,8 +2,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { partsOf, partsText } from '../../../src/cli/output/content-parts.ts';
-import { makeDirectory, safeName, saveParts } from '../../../src/cli/output/save-parts.ts';
+import {
+  makeDirectory,
+  partsOf,
+  partsText,
+  safeName,
+  saveParts,
+} from '../../../src/cli/output/content-parts.ts';
 
 describe('save parts', () => {
   const NEVER = new AbortController().signal;

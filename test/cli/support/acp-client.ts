@@ -36,6 +36,8 @@ export type AcpClient = {
   /** All updates so far, of all sessions. */
   readonly updates: readonly SessionUpdate[];
   readonly permissions: readonly RequestPermissionRequest[];
+  /** What the process has printed on stderr so far. */
+  readonly stderr: () => string;
   /** Ends the process and resolves with its exit code. */
   readonly end: () => Promise<number>;
   updatesOf<K extends Kind>(kind: K): Extract<SessionUpdate, { sessionUpdate: K }>[];
@@ -73,6 +75,10 @@ export async function openAcp(
     env: { ...env, TOOLPLANE_HOME: `${cwd}/.toolplane`, ...more },
   });
   const closed = new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? -1)));
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
   const updates: SessionUpdate[] = [];
   const permissions: RequestPermissionRequest[] = [];
   let wake = Promise.withResolvers<void>();
@@ -112,6 +118,7 @@ export async function openAcp(
     api,
     updates,
     permissions,
+    stderr: () => stderr,
     end,
     updatesOf,
     async until(kind, fits = () => true) {

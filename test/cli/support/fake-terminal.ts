@@ -1,5 +1,6 @@
 import { PassThrough, Writable } from 'node:stream';
 import type { Terminal } from '../../../src/cli/terminal/terminal.ts';
+import { VirtualScreen } from './virtual-screen.ts';
 
 /** A terminal for tests: types keys, waits for output, and advances the clock on demand. */
 export class FakeTerminal implements Terminal {
@@ -7,18 +8,29 @@ export class FakeTerminal implements Terminal {
   readonly output: Writable;
   readonly isInteractive: boolean;
   readonly hasColors: boolean;
+  readonly isPlain: boolean;
+  /** What drew attention to the terminal. */
+  readonly notices: string[] = [];
+  /** Delivers the signal of Ctrl-C, as a terminal in line mode does. */
+  interrupt: () => void = () => {};
   /** Everything printed so far. */
   printed = '';
   #columns: number;
+  readonly #rows: number;
+  #onResize: (() => void) | undefined;
   #seen = 0;
+  /** The length of the output when keys were typed last. */
+  #typedAt = -1;
   #time = 0;
   readonly #waiting: (() => void)[] = [];
   readonly #ticks = new Set<() => void>();
 
-  constructor({ isInteractive = true, hasColors = false, columns = 80 } = {}) {
+  constructor({ isInteractive = true, hasColors = false, isPlain = false, columns = 80, rows = 40 } = {}) {
     this.isInteractive = isInteractive;
     this.hasColors = hasColors;
+    this.isPlain = isPlain;
     this.#columns = columns;
+    this.#rows = rows;
     this.output = new Writable({
       decodeStrings: false,
       write: (chunk, _, done) => {
@@ -30,7 +42,20 @@ export class FakeTerminal implements Terminal {
   }
 
   readonly columns = (): number => this.#columns;
+  readonly rows = (): number => this.#rows;
+  readonly notify = (text: string): void => void this.notices.push(text);
   readonly now = (): number => this.#time;
+
+  onResize(changed: () => void): Disposable {
+    this.#onResize = changed;
+    return { [Symbol.dispose]: () => {} };
+  }
+
+  /** Changes the width. */
+  resize(columns: number): void {
+    this.#columns = columns;
+    this.#onResize?.();
+  }
 
   every(_ms: number, tick: () => void): Disposable {
     this.#ticks.add(tick);
@@ -43,7 +68,32 @@ export class FakeTerminal implements Terminal {
     for (const tick of this.#ticks) tick();
   }
 
+  /** What the terminal shows now. */
+  get screen(): string {
+    return new VirtualScreen(this.#columns).write(this.printed).text;
+  }
+
+  /**
+   * Waits until the screen shows a text or matches a pattern, after an effect of the keys that were typed last. Returns the
+   * screen.
+   */
+  async shows(what: string | RegExp): Promise<string> {
+    for (;;) {
+      const { screen } = this;
+      if (this.printed.length <= this.#typedAt) {
+        // The keys are not handled yet.
+      } else if (typeof what === 'string' ? screen.includes(what) : what.test(screen)) return screen;
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  /** Waits for the prompt for a message, after the echo of what was typed. Returns the screen. */
+  prompt(): Promise<string> {
+    return this.shows(/─\n›[^\n]*\n[^\n]*$/);
+  }
+
   type(keys: string): void {
+    this.#typedAt = this.printed.length;
     this.input.write(keys);
   }
 

@@ -11,6 +11,7 @@ export const fixture = (name: string): string =>
 export const CLI_ENV = {
   PATH: process.env.PATH,
   TOOLPLANE_HOME: process.env.TOOLPLANE_HOME,
+  TOOLPLANE_SECRETS: 'file',
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
 };
 
@@ -30,7 +31,8 @@ export async function runCli(
   place: Place = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const child = startCli(args, place);
-  child.stdin.end(input);
+  // A command may exit without reading its input.
+  child.stdin.on('error', () => {}).end(input);
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { displayWidth } from '../../../src/cli/terminal/display-width.ts';
 import { table } from '../../../src/cli/terminal/table.ts';
+import { displayWidth } from '../../../src/cli/terminal/terminal-text.ts';
 
 test.each([
   ['no rows', [], {}, []],

@@ -4,10 +4,11 @@ import type { HostAnswer, HostTool } from '../../../host/host-options.ts';
 import type { CallToolResult } from '../../../protocol/mcp.ts';
 import type { ElicitationRequest } from '../../../sdk/options/options.ts';
 import { elicitationAsker } from '../../chat/elicitation.ts';
+import { openInBrowser } from '../../chat/mcp-command.ts';
 import { elapsed, parseProgress, progressText } from '../../chat/message-text.ts';
 import { Questions } from '../../chat/questions.ts';
-import { milliseconds } from '../../flags/flag-values.ts';
-import { addServerFlags, usageError } from '../../flags/server-flags.ts';
+import { milliseconds, usageError } from '../../flags/flag-values.ts';
+import { addServerFlags } from '../../flags/server-flags.ts';
 import { type NamedServers, namedServers } from '../../host/named-servers.ts';
 import {
   type Connected,
@@ -16,15 +17,15 @@ import {
   requireServers,
   withHost,
 } from '../../host/with-host.ts';
-import { endLine, partsText, resultParts } from '../../output/content-parts.ts';
+import { endLine, makeDirectory, partsText, resultParts, saveParts } from '../../output/content-parts.ts';
 import { CommandFailed, exitWith, UsageError } from '../../output/failure.ts';
 import { jsonDocument } from '../../output/format.ts';
-import { makeDirectory, saveParts } from '../../output/save-parts.ts';
-import { readLine } from '../../terminal/read-line.ts';
+
+import { readLine } from '../../terminal/line-editor.ts';
 import { line, type Piece, render } from '../../terminal/render.ts';
-import { convertArguments } from './convert-arguments.ts';
 import { callTarget, findTool } from './find-tool.ts';
-import { type Input, readArguments } from './read-arguments.ts';
+import { convertArguments, type Input, readArguments } from './read-arguments.ts';
+
 import { SchemaForms } from './schema-forms.ts';
 import { schemaError, unknownArguments, validateArguments } from './validate.ts';
 
@@ -45,9 +46,10 @@ Connects the server, calls the tool, and prints the result. Arguments are one JS
   jq '{query: .text}' note.json | toolplane call --url http://127.0.0.1:3000/mcp server search -
 
 Arguments are validated against the tool's schema; invalid and unknown arguments are reported and the tool is not called.
-With --unchecked they are reported and the tool is called anyway. Text is printed as received; for images, audio and other data one line
-shows type and size, and --output saves them. A tool's failure message goes to stderr. Ctrl-C cancels the call. If the
-server requests input (elicitation), you are asked on the terminal; without one the request is declined.
+With --unchecked they are reported and the tool is called anyway. Text is printed as received; for images, audio and
+other data one line shows type and size, and --output saves them. A tool's failure message goes to stderr. Ctrl-C
+cancels the call. If the server requests input (elicitation), you are asked on the terminal; without one the request is
+declined.
 
 Exit codes:
   0    the tool returned a result
@@ -127,7 +129,7 @@ export function startCall(request: CallRequest, env: NodeJS.ProcessEnv): Promise
     const listed = tools.filter(({ server }) => server === tool.server);
     const changes = changedTools(request.servers, listed, env, report);
     const change = changes.find((it) => it.tool === tool.name);
-    // A new tool was named explicitly; a changed tool may be unexpected.
+    // A new tool is called, since the user named it; a changed tool is not, since the user may not expect the change.
     if (change?.before)
       throw new CommandFailed(`${tool.server} ${tool.name}: ${formatChange(change)}`, 'tool-changed');
     if (change) report(`${tool.server} ${tool.name}: ${formatChange(change)}`);
@@ -229,7 +231,7 @@ export function answerElicitation(
   if (!stdin.isTTY || !stderr.isTTY) {
     const reported = new Set<string>();
     return (params, { server }) => {
-      // One line for each server: a flood of requests must not become a flood of lines.
+      // One line for each server, however many requests the server sends.
       if (reported.has(server)) return { action: 'decline' };
       reported.add(server);
       output.report(
@@ -250,7 +252,7 @@ export function answerElicitation(
     print,
     command: async (text) => print([line(`Unknown command ${text}. ${COMMANDS}`)]),
   });
-  const ask = elicitationAsker(questions, { pause: () => spinner.pause() });
+  const ask = elicitationAsker(questions, { open: openInBrowser, pause: () => spinner.pause() });
   return async (params, { server, signal }) => {
     const request = { ...params, serverName: server, message: textOf(params.message) };
     return ask(request as ElicitationRequest, signal);

@@ -64,7 +64,7 @@ export function findTool(
   const fault = droppedFor(warnings, server, tool);
   if (fault !== undefined) {
     throw new CommandFailed(
-      `server ${server}: tool "${own}" cannot be called: ${fault}; report this to the server’s author`,
+      `server ${server}: tool "${own}" cannot be called: ${fault}; report this to the server's author`,
     );
   }
   const hint = didYouMean(own, names);

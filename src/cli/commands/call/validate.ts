@@ -2,7 +2,7 @@ import { createContext, Script } from 'node:vm';
 import type { ErrorObject } from 'ajv';
 import { jsonText } from '../../../agent/results/tool-result.ts';
 import { isRecord } from '../../../base/json-value.ts';
-import { truncate } from '../../../base/text/display-text.ts';
+import { pluralize, truncate } from '../../../base/text/display-text.ts';
 import { didYouMean } from '../../../base/text/nearest.ts';
 import { stepInto } from '../../../pool/schema/references.ts';
 import type { JsonSchema } from '../../../protocol/mcp.ts';
@@ -24,7 +24,7 @@ export async function validateArguments(args: unknown, schema: JsonSchema): Prom
   });
   const lines = [...new Set(formatErrors(errors ?? [], schema))];
   const more = lines.length - MAX_LINES;
-  return more > 0 ? [...lines.slice(0, MAX_LINES), `and ${more} more problems`] : lines;
+  return more > 0 ? [...lines.slice(0, MAX_LINES), `and ${pluralize(more, 'more problem')}`] : lines;
 }
 
 /** Where a schema is not valid JSON Schema, and the value there; forms of older drafts are accepted. */
@@ -89,7 +89,7 @@ async function createAjv(dialect: unknown) {
   return new Ajv(options).removeKeyword('pattern');
 }
 
-/** Runs synchronous work with a time limit; undefined if it throws or takes too long. */
+/** Runs synchronous work on a schema with a time limit; undefined if the schema is too long, or the work throws or takes too long. */
 function bounded<T>(schema: JsonSchema, work: () => T): T | undefined {
   try {
     if (JSON.stringify(schema).length > MAX_SCHEMA_LENGTH) return undefined;

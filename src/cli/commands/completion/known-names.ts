@@ -1,9 +1,8 @@
 // Loaded only when names are completed: reading the configuration is the slow part of a completion.
-import { join } from 'node:path';
 import { readConfiguration } from '../../../config/configuration.ts';
 import { IMPORT_PROGRAMS } from '../../../config/import/programs.ts';
-import { fileSecretStore } from '../../../config/secrets/secret-store.ts';
-import { cliContext } from '../../host/config-context.ts';
+import { openSecretStore } from '../../../config/secrets/secret-store.ts';
+import { cliContext } from '../../host/named-servers.ts';
 import type { CompletionItem } from './next-words.ts';
 
 /** Every configured server with its scopes. */
@@ -19,7 +18,7 @@ export async function serverItems(env: NodeJS.ProcessEnv): Promise<CompletionIte
 /** The names of secrets; none if they cannot be read. */
 export async function secretItems(env: NodeJS.ProcessEnv): Promise<CompletionItem[]> {
   try {
-    const store = fileSecretStore(join(cliContext(env).home, 'secrets.json'));
+    const store = openSecretStore(cliContext(env));
     return store.names().map((word) => ({ word, description: 'secret' }));
   } catch {
     return [];

@@ -40,7 +40,7 @@ export function completeLine(program: Command, typed: readonly string[]): Comple
 
 type Place = {
   readonly command: Command;
-  /** Such as `mcp get`. */
+  /** The names of the command and its parents, such as `mcp get`. */
   readonly path: string;
   /** The number of arguments so far. */
   readonly at: number;
@@ -145,7 +145,7 @@ const FLAGS: Readonly<Record<string, Kind>> = {
   '--tools': NOTHING,
 };
 
-/** Kinds of arguments that placeholders do not tell; the last kind applies to all further arguments. */
+/** Kinds of arguments that do not follow from placeholders; the last kind applies to all further arguments. */
 const ARGUMENTS: Readonly<Record<string, readonly Kind[]>> = {
   call: [SERVERS, NOTHING],
   completion: [oneOfWords(['bash', 'zsh', 'fish']), NOTHING],

@@ -126,6 +126,7 @@ function factsOf(
     isBuiltIn: builtIn !== undefined,
     builtIns: BUILT_IN_NAMES,
     ...(builtIn?.listed.annotations && { annotations: builtIn.listed.annotations }),
+    ...(builtIn?.approval && { approval: builtIn.approval }),
     rules: rulesOf(configuration),
   };
 }

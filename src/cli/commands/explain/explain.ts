@@ -1,11 +1,15 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { definitionRows } from '../../../agent/skills/project-definitions.ts';
 import { isRecord } from '../../../base/json-value.ts';
+import { truncate, visibleText } from '../../../base/text/display-text.ts';
 import { type Configuration, readConfiguration } from '../../../config/configuration.ts';
 import { resolveTool } from '../../../config/explain/resolve-tool.ts';
+import type { ConfigFlags } from '../../../config/sources/source-types.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
 import { addJsonFlag, collect, formatOf, settingSources } from '../../flags/flag-values.ts';
 import { freshConfiguration, inSession, type Session, withObserved } from '../../mcp/session.ts';
 import { exitWith, UsageError } from '../../output/failure.ts';
+import { line } from '../../terminal/render.ts';
 import {
   BUILT_IN_NAMES,
   type ExplainRequest,
@@ -14,6 +18,7 @@ import {
   realCall,
   toolName,
 } from './answer.ts';
+import { startExplainMemory } from './explain-memory.ts';
 import { liveTools, serversToAsk } from './live-tools.ts';
 
 const HELP = `
@@ -24,6 +29,8 @@ const HELP = `
   toolplane explain permission Bash '{"command": "ls"}'    which rule applies to this call, and where it is set
   toolplane explain permission 'Bash(git push)'            the same for this command, written as in a rule
   toolplane explain timeout github                         every limit, and where it comes from
+  toolplane explain skills                                 skills, commands, agents and styles of files, and their errors
+  toolplane explain memory                                 memory files, their token costs, which ones are ignored and why
 
 Reads the same configuration as a run in this directory with the same flags. To show the status of a server, the
 command connects to that server, unless --no-connect is given; a server that is pending approval is never started. Values
@@ -31,7 +38,7 @@ of variables and secrets are not printed. --json prints the same record as JSON.
 
 Exit codes:
   0    the server or tool can be used, or the call is not denied
-  1    the server or tool cannot be used, or the call is denied
+  1    the server or tool cannot be used, the call is denied, or a file of a skill has errors
   2    unknown name, or usage error
   130  interrupted (129, 143: hangup, termination)`;
 
@@ -48,7 +55,9 @@ type Values = {
 
 /** `toolplane explain`: why a server, tool, permission or timeout is as it is, and what to do next. */
 export function defineExplain(command: Command): void {
-  const explain = command.usage('server|tool|permission|timeout [name]').addHelpText('after', HELP);
+  const explain = command
+    .usage('server|tool|permission|timeout|memory|skills [name]')
+    .addHelpText('after', HELP);
   form(explain, 'server', 'Show where a server is configured, and its status.')
     .argument('[name]', 'the server; without a name, all servers')
     .option('--no-connect', 'do not connect to the server')
@@ -77,9 +86,20 @@ export function defineExplain(command: Command): void {
     .action((name: string, tool: string | undefined, values: Values) =>
       run('timeout', values, name, tool === undefined ? {} : { more: tool }),
     );
+  form(
+    explain,
+    'skills',
+    'Show the skills, slash commands, agents and output styles that files define.',
+  ).action(async (values: Values) =>
+    exitWith(await explainSkills(wantedOf(values), formatOf(values), process.env)),
+  );
+  form(explain, 'memory', 'Show the memory files of a session, and why files are ignored.').action(
+    async (values: Values) =>
+      exitWith(await startExplainMemory(wantedOf(values), formatOf(values), process.env)),
+  );
 }
 
-function form(explain: Command, about: ExplainRequest['about'], does: string): Command {
+function form(explain: Command, about: ExplainRequest['about'] | 'memory' | 'skills', does: string): Command {
   return addJsonFlag(explain.command(about))
     .description(does)
     .addOption(
@@ -108,23 +128,56 @@ async function run(
   name: string | undefined,
   more: Pick<ExplainRequest, 'more' | 'input'> = {},
 ): Promise<void> {
-  const { mcpConfig, strictMcpConfig, settingSources: scopes, pluginDir, settings, permissionMode } = values;
+  const { permissionMode } = values;
   const request: ExplainRequest = {
     about,
     ...(name !== undefined && { name }),
     ...more,
-    wanted: {
-      ...(mcpConfig && { mcpConfigs: mcpConfig }),
-      ...(strictMcpConfig && { isStrict: true }),
-      ...(scopes && { scopes }),
-      ...(pluginDir && { pluginDirs: pluginDir }),
-      ...(settings !== undefined && { settings }),
-    },
+    wanted: wantedOf(values),
     connects: values.connect !== false,
     format: formatOf(values),
     ...(permissionMode && { mode: permissionMode }),
   };
   exitWith(await startExplain(request, process.env));
+}
+
+/** The flags of the run that is explained. */
+function wantedOf(values: Values): ConfigFlags {
+  const { mcpConfig, strictMcpConfig, settingSources: scopes, pluginDir, settings } = values;
+  return {
+    ...(mcpConfig && { mcpConfigs: mcpConfig }),
+    ...(strictMcpConfig && { isStrict: true }),
+    ...(scopes && { scopes }),
+    ...(pluginDir && { pluginDirs: pluginDir }),
+    ...(settings !== undefined && { settings }),
+  };
+}
+
+/** Lists what files define, and what is wrong with them. */
+export function explainSkills(
+  wanted: ExplainRequest['wanted'],
+  format: ExplainRequest['format'],
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
+  return inSession(format, env, async (session) => {
+    const { rows, problems } = definitionRows(await readConfiguration(session.context, wanted));
+    const lines = rows.map(({ kind, name, scope, file, description, isShadowed, approval }) =>
+      line(
+        `${kind.padEnd(7)} `,
+        [visibleText(name), 'strong'],
+        ` (${scope}, ${file})`,
+        ...(isShadowed ? [' shadowed'] : []),
+        ...(approval === undefined ? [] : [` ${approval}`]),
+        visibleText(description === '' ? '' : `: ${truncate(description, 200)}`),
+      ),
+    );
+    const none = rows.length === 0 ? [line('no skills, slash commands, agents or output styles')] : [];
+    await session.answer({
+      document: { definitions: [...rows], problems: [...problems] },
+      pieces: [...lines, ...none, ...problems.map((it) => line(['! ', 'warn'], visibleText(it)))],
+    });
+    return problems.length > 0 ? 1 : 0;
+  });
 }
 
 function readInput(text: string): Readonly<Record<string, unknown>> {
@@ -168,7 +221,7 @@ function withWrittenCall(request: ExplainRequest): ExplainRequest {
   return { ...request, ...call, ...(call.input && { isWritten: true }) };
 }
 
-/** Fetches connector catalogues for an explanation of a server, unless `--no-connect` is given. */
+/** Fetches connector catalogs for an explanation of a server, unless `--no-connect` is given. */
 function configurationOf(
   session: Session,
   { about, connects, wanted }: ExplainRequest,

@@ -1,3 +1,4 @@
+import { formatCount } from '../../../base/text/display-text.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import type { DroppedTool, LiveTools } from '../../../config/explain/explain-tool.ts';
 import { resolveTool } from '../../../config/explain/resolve-tool.ts';
@@ -11,7 +12,6 @@ import { tokenCost } from '../../../pool/token-cost.ts';
 import type { ServerMap } from '../../flags/server-flags.ts';
 import { changedTools, formatChange, type Warning } from '../../host/with-host.ts';
 import { type ConnectedServers, connectedTools } from '../../mcp/session.ts';
-import { formatCount } from '../../output/format.ts';
 import { formatRenamed } from '../tools/report.ts';
 import { BUILT_IN_NAMES, type ExplainRequest, toolName } from './answer.ts';
 

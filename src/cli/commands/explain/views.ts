@@ -1,5 +1,6 @@
 import { isRecord } from '../../../base/json-value.ts';
 import { stderrDetail } from '../../../base/process/stderr-summary.ts';
+import { formatCount, pluralize } from '../../../base/text/display-text.ts';
 import { formatDuration } from '../../../config/explain/explain-timeout.ts';
 import {
   type ConnectionRow,
@@ -13,9 +14,9 @@ import {
   type TimeoutExplanation,
   type ToolExplanation,
 } from '../../../config/explain/explanation.ts';
-import { formatCount, pluralize } from '../../output/format.ts';
+import { authText } from '../../mcp/entries.ts';
 import { line, type Piece, type Tone } from '../../terminal/render.ts';
-import { answerLine, facts, MARKS, nextLines, section } from '../../terminal/section.ts';
+import { answerLine, facts, MARKS, nextLines, section } from '../../terminal/table.ts';
 
 /** The full derivation of one server. */
 export function serverText(it: ServerExplanation): Piece[] {
@@ -85,10 +86,12 @@ function referenceRow({ where, reference, from }: ReferenceRow): string[] {
   return [where, reference, { value: 'set', default: 'not set, default is used', missing: 'NOT SET' }[from]];
 }
 
-function statusFacts({ policy, approval, connection }: ServerExplanation): Piece[] {
+function statusFacts({ policy, approval, connection, auth }: ServerExplanation): Piece[] {
+  const authorization = auth && authText(auth);
   return facts([
     ['policy', policy.says],
     ['approval', approval.says],
+    ...(authorization === undefined ? [] : [['authorization', authorization] as const]),
     ['connection', connectionText(connection)],
   ]);
 }

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
+import { pluralize } from '../../../base/text/display-text.ts';
 import { didYouMean } from '../../../base/text/nearest.ts';
 import { openPins, type Pins } from '../../../pool/pinning/pins.ts';
 import type { ToolChange } from '../../../pool/pinning/tool-change.ts';
 
 import { homeDirectory } from '../../host/with-host.ts';
 import { reportFailure, UsageError } from '../../output/failure.ts';
-import { joinLines, jsonDocument, pluralize } from '../../output/format.ts';
+import { joinLines, jsonDocument } from '../../output/format.ts';
 import { type Output, processOutput } from '../../output/output.ts';
 import { table } from '../../terminal/table.ts';
 

@@ -1,25 +1,27 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { TOOL_SEARCH } from '../../../agent/builtins/tool-search.ts';
+import { formatCount, pluralize } from '../../../base/text/display-text.ts';
 import type { HostTool } from '../../../host/host-options.ts';
 import { assemble } from '../../../pool/assemble.ts';
 import type { Pool } from '../../../pool/pool.ts';
 import { parseQuery } from '../../../pool/search/search-query.ts';
 import { ToolIndex } from '../../../pool/search/tool-index.ts';
-import { type Actions, parseAction } from '../../flags/action-word.ts';
-import {
-  addServerChoice,
-  addServerFlags,
-  chosenNames,
-  type ServerMap,
-  usageError,
-} from '../../flags/server-flags.ts';
+import { type Actions, parseAction, usageError } from '../../flags/flag-values.ts';
+import { addServerChoice, addServerFlags, chosenNames, type ServerMap } from '../../flags/server-flags.ts';
 import { type NamedServers, namedServers } from '../../host/named-servers.ts';
 import { type Connected, changedTools, reportFailures, withHost } from '../../host/with-host.ts';
 import { exitWith } from '../../output/failure.ts';
-import { joinLines, jsonDocument } from '../../output/format.ts';
+import { firstLine, formatPercent, joinLines, jsonDocument } from '../../output/format.ts';
+import { table } from '../../terminal/table.ts';
 import { startChanges } from './changes.ts';
-import { type Match, serverReports, type ToolsReport, totalsOf } from './report.ts';
-import { costTable, matchTable, toolTable } from './tables.ts';
+import {
+  type Match,
+  type ServerReport,
+  serverReports,
+  type ToolReport,
+  type ToolsReport,
+  totalsOf,
+} from './report.ts';
 
 const HELP = `
 Connects the servers, lists their tools with their annotations, and disconnects.
@@ -30,7 +32,7 @@ Connects the servers, lists their tools with their annotations, and disconnects.
   toolplane tools --mcp-config servers.json                         only the servers of this file
   toolplane tools --stdio "npx -y some-server" --json               one server without a file, as JSON
 
-A tool whose definition changed since it was first seen requires approval for every call until the change is accepted.
+A tool whose definition changed since it was accepted requires approval for every call until the change is accepted.
 Listing tools accepts nothing, but records changes, which can then be accepted:
 
   toolplane tools --changed                                         what changed, and how
@@ -114,7 +116,7 @@ async function changes(
 }
 
 function count(value: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(value)) throw new InvalidArgumentError('Expected an integer, 1 or more.');
+  if (!/^[1-9]\d{0,3}$/.test(value)) throw new InvalidArgumentError('Expected an integer from 1 to 9999.');
   return Number(value);
 }
 
@@ -209,4 +211,78 @@ function printed(
   if (format === 'json') return jsonDocument(report);
   if (text !== undefined) return joinLines(matchTable(report, columns));
   return joinLines(format === 'cost' ? costTable(report, columns) : toolTable(report, columns));
+}
+
+/** The tools of each connected server below its name. */
+export function toolTable({ servers }: Pick<ToolsReport, 'servers'>, columns: number | undefined): string[] {
+  const groups = servers.flatMap((server) => {
+    if (server.status !== 'connected') return [];
+    const rows = server.tools.map((tool) => [tool.name, marksOf(tool), firstLine(tool.description)]);
+    return [[...table([[headOf(server)]], { columns }), ...table(rows, { columns, indent: 2 })]];
+  });
+  return groups.flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]));
+}
+
+/** Search results, best first. */
+export function matchTable({ servers, matches = [] }: ToolsReport, columns: number | undefined): string[] {
+  const rows = matches.map((match) => {
+    const tool = toolOf(servers, match);
+    return [match.server, match.name, tool ? marksOf(tool) : '', firstLine(tool?.description)];
+  });
+  return table(rows, { columns });
+}
+
+/** The annotations that matter before a call. */
+export function marksOf({ annotations }: Pick<ToolReport, 'annotations'>): string {
+  const marks = [
+    annotations?.readOnlyHint === true ? 'readOnly' : '',
+    annotations?.destructiveHint === true ? 'destructive' : '',
+  ];
+  return marks.filter((mark) => mark !== '').join(' ');
+}
+
+function headOf({ name, tools, serverInfo }: ServerReport): string {
+  const version = serverInfo ? `, ${serverInfo.name} ${serverInfo.version}` : '';
+  return `${name} (${pluralize(tools.length, 'tool')}${version})`;
+}
+
+function toolOf(servers: readonly ServerReport[], { server, name }: Match): ToolReport | undefined {
+  return servers.find((it) => it.name === server)?.tools.find((it) => it.name === name);
+}
+
+/** Token cost per request: servers and their tools, highest first, then the total. */
+export function costTable({ servers, totals }: ToolsReport, columns: number | undefined): string[] {
+  const { tokens, tools, window, withToolSearch } = totals;
+  const rows = [
+    ['', 'tools', 'tokens', 'share'],
+    ...byCost(servers.filter(({ status }) => status === 'connected')).flatMap((server) => [
+      [
+        server.name,
+        formatCount(server.tools.length),
+        formatCount(server.tokens),
+        formatPercent(server.tokens, window),
+      ],
+      ...byCost(server.tools).map((tool) => [`  ${tool.name}`, '', formatCount(tool.tokens), '']),
+    ]),
+    ['all', formatCount(tools), formatCount(tokens), formatPercent(tokens, window)],
+    ['with tool search', '', formatCount(withToolSearch), formatPercent(withToolSearch, window)],
+  ];
+  const lines = table(rows, { columns, right: [1, 2, 3] });
+  return [...lines, '', ...formatCost(totals)];
+}
+
+/** What the numbers mean. */
+function formatCost({ tokens, window, searchAbove, withToolSearch }: ToolsReport['totals']): string[] {
+  const share = `Shares refer to a context window of ${formatCount(window)} tokens.`;
+  const limit = `${formatCount(searchAbove)} tokens (${formatPercent(searchAbove, window)})`;
+  if (tokens > searchAbove) {
+    const saved = formatPercent(tokens - withToolSearch, tokens);
+    return [share, `Above ${limit}, tool search is used, which saves ${saved}.`];
+  }
+  return [share, `Up to ${limit} all tools are sent to the model; above that, tool search is used.`];
+}
+
+/** Sorted by cost, then by name. */
+function byCost<T extends Pick<ServerReport, 'name' | 'tokens'>>(priced: readonly T[]): T[] {
+  return [...priced].sort((a, b) => b.tokens - a.tokens || (a.name < b.name ? -1 : 1));
 }

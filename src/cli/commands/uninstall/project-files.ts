@@ -5,8 +5,8 @@ import { hashContent } from '../../../config/approval/approved-content.ts';
 import { editDocument } from '../../../config/files/edit-document.ts';
 import { type Edit, editText } from '../../../config/files/edit-text.ts';
 import { parseDocument } from '../../../config/files/read-document.ts';
-import { type FileText, readText } from '../../../config/files/read-text.ts';
-import { realPath } from '../../../config/files/real-path.ts';
+import { type FileText, readText, realPath } from '../../../config/files/read-text.ts';
+
 import { locksPath } from '../../../config/write/file-options.ts';
 import { forgetWrite, readInventory, type WrittenFile } from '../../../config/write/inventory.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
@@ -65,7 +65,7 @@ export function removeIfEmpty(directory: string): void {
   try {
     rmdirSync(directory);
   } catch {
-    // It still contains files that are not Toolplane's.
+    // The directory still contains other files.
   }
 }
 
@@ -99,7 +99,7 @@ export function undoOf(file: WrittenFile, found: FileText): Undo {
   const values = Object.entries(file.values).filter(([key, { is }]) => valueAt(value, key) === is);
   const edits: Edit[] = [
     ...servers.map((name) => ({ path: ['mcpServers', name], value: undefined })),
-    // From the end, so that earlier positions stay valid.
+    // Rules are removed from the end, so that earlier positions stay valid.
     ...rules.map(({ path: at }) => ({ path: at, value: undefined })).reverse(),
     ...values.map(([key, { was }]) => ({ path: key.split('.'), value: was })),
   ];

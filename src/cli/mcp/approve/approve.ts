@@ -9,7 +9,7 @@ import {
 } from '../../../config/approval/approval-store.ts';
 import { type Configuration, readConfiguration } from '../../../config/configuration.ts';
 import { formatDiagnostic } from '../../../config/files/diagnostics.ts';
-import { isWithin, realPath } from '../../../config/files/real-path.ts';
+import { isWithin, realPath } from '../../../config/files/read-text.ts';
 import { repositoryRoot } from '../../../config/sources/config-paths.ts';
 import type { SettingsSource } from '../../../config/sources/source-types.ts';
 import { addJsonFlag, formatOf, type McpFormat } from '../../flags/flag-values.ts';
@@ -29,8 +29,9 @@ import {
 } from './pending.ts';
 
 const APPROVE_HELP = `
-Servers in .mcp.json and .toolplane/settings.local.json, and what the settings files of a project would allow, run or set,
-are active only after you approve them on this machine. In a terminal, without names, each is shown as written:
+Servers in .mcp.json and .toolplane/settings.local.json, and what the settings files, skills, slash commands and agent
+files of a project would allow, run or set, are active only after you approve them on this machine. In a terminal,
+without names, each is shown as written:
 
   y  approve it; if it changes, you are asked again
   n  reject it: a rejected server is not started; in a rejected settings file, only restrictions such as deny and ask
@@ -46,7 +47,7 @@ Ctrl-C changes nothing. Without a terminal, only named items are approved:
   toolplane mcp approve                     review and decide
   toolplane mcp approve github docs         these servers; if several files define the same name, the pending
                                             entry of highest precedence
-  toolplane mcp approve --settings          the settings files of the project, including rejected ones
+  toolplane mcp approve --settings          the settings, skills and agent files of the project, including rejected ones
   toolplane mcp approve --all               every pending server and settings file
   toolplane mcp approve --trust-repository  everything in the repository, now and later
 
@@ -168,7 +169,7 @@ export function startApprove(
     const trust = trustable(configuration);
     const end = await askToApprove(pending, 'directory' in trust ? trust.directory : undefined, env);
     if (typeof end !== 'number') return decide(session, end);
-    session.report('nothing was decided');
+    session.report('nothing was approved or rejected');
     return end;
   });
 }

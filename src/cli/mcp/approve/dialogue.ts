@@ -1,4 +1,5 @@
 import { isRecord } from '../../../base/json-value.ts';
+import { visibleText } from '../../../base/text/display-text.ts';
 import { isCredentialName } from '../../../base/text/redact.ts';
 import { approvablePart } from '../../../config/approval/approved-content.ts';
 import type { WrittenServer } from '../../../config/model.ts';
@@ -130,6 +131,18 @@ export function pendingPieces(pending: Pending): Piece[] {
     ];
   }
   const { source } = pending;
+  const { definition } = source.value;
+  if (typeof definition === 'string')
+    return [
+      line(
+        ['? ', 'warn'],
+        'file ',
+        [source.label, 'strong'],
+        ' would allow tool calls, run commands or set a permission mode; its content:',
+      ),
+      ...changed,
+      ...definition.split('\n').map((row) => line(`  ${visibleText(row)}`)),
+    ];
   return [
     line(['? ', 'warn'], 'settings in ', [source.label, 'strong'], ' that need approval:'),
     ...changed,

@@ -1,3 +1,4 @@
+import { definitionsToApprove } from '../../../agent/skills/project-definitions.ts';
 import { approvablePart } from '../../../config/approval/approved-content.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import { formatDiagnostic } from '../../../config/files/diagnostics.ts';
@@ -17,7 +18,7 @@ export type Decisions = {
   readonly rejected: readonly WrittenServer[];
   readonly settings: readonly SettingsSource[];
   readonly rejectedSettings: readonly SettingsSource[];
-  /** A trusted directory. */
+  /** The root of the repository that is to be trusted as a whole. */
   readonly trusted?: string;
   /** Other entries of approved names, which were not shown. */
   readonly waiting?: readonly WrittenServer[];
@@ -35,7 +36,11 @@ export function allPending(configuration: Configuration): Pending[] {
     const source = settingsSources.find((it) => it.path === path);
     return source ? [{ kind: 'settings' as const, source, choice }] : [];
   });
-  return [...servers, ...files];
+  const definitions = definitionsToApprove(configuration).flatMap((source) => {
+    const choice = choices.ofSettings(source);
+    return choice === 'new' || choice === 'changed' ? [{ kind: 'settings' as const, source, choice }] : [];
+  });
+  return [...servers, ...files, ...definitions];
 }
 
 /**
@@ -63,12 +68,13 @@ export function rejectedEntries(configuration: Configuration, names: readonly st
   return [...new Set(names)].flatMap((name) => entriesOfProject(configuration, name));
 }
 
-/** The settings files whose state the choice changes. */
+/** The settings files, and files of skills and agents, whose state the choice changes. */
 export function otherSettings(
-  { settingsSources, approvals: choices }: Configuration,
+  configuration: Configuration,
   choice: 'approved' | 'rejected',
 ): SettingsSource[] {
-  return settingsSources.filter(
+  const { settingsSources, approvals: choices } = configuration;
+  return [...settingsSources, ...definitionsToApprove(configuration)].filter(
     (it) => isOfProject(it) && approvablePart(it.value) !== undefined && choices.ofSettings(it) !== choice,
   );
 }

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { shellQuote } from '../../../base/text/display-text.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import { literalSecrets } from '../../../config/explain/mask-entry.ts';
 import type { ServerRecord } from '../../../config/explain/server-record.ts';
 import { formatDiagnostic } from '../../../config/files/diagnostics.ts';
-import { fileSecretStore } from '../../../config/secrets/secret-store.ts';
+import { openSecretStore, plainSecretsPath, secretsPath } from '../../../config/secrets/secret-store.ts';
 import { withoutProjectPath } from '../../../mcp/transports/stdio/server-environment.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { type Checked, checked, type Finding } from './report.ts';
@@ -35,9 +35,7 @@ export async function checkFiles(
       return checked(label, found.length > 0 ? found : [{ check: 'file', level: 'ok', text: 'readable' }]);
     }),
   );
-  const secrets = join(context.home, 'secrets.json');
-  const hasSecrets = (await modeOf(secrets)) !== undefined;
-  return [...files, ...(hasSecrets ? [checked(secrets, [storeFinding(secrets)])] : [])];
+  return [...files, ...(await checkSecrets(context))];
 }
 
 /** Problems in a file, except those that are reported with a server; if a server is broken, its name. */
@@ -78,7 +76,8 @@ export function fileFindings(
 function pendingFindings({ settings }: Configuration, label: string): Finding[] {
   const pending = settings.pending.find((it) => it.label === label);
   if (!pending) return [];
-  const why = pending.choice === 'new' ? 'not approved yet' : 'changed since it was approved';
+  const why =
+    pending.choice === 'new' ? 'the file is not approved yet' : 'the file changed since it was approved';
   return [
     {
       check: 'approval',
@@ -112,14 +111,23 @@ async function secretFindings(configuration: Configuration, label: string, path:
 
 const MOVE = `revoke these secrets, store new ones with toolplane secret set <name>, and write "\${secret:<name>}" in the file`;
 
+/** The secret store, if there is one. Reading it moves the secrets of an unencrypted file to the encrypted one. */
+async function checkSecrets(context: Configuration['context']): Promise<Checked[]> {
+  const [plain, sealed] = [plainSecretsPath(context.home), secretsPath(context.home)];
+  const before = (await modeOf(plain)) === undefined ? sealed : plain;
+  if ((await modeOf(before)) === undefined) return [];
+  const finding = storeFinding(context, before);
+  return [checked((await modeOf(plain)) === undefined ? sealed : plain, [finding])];
+}
+
 /** Opening the secret store checks its content and its file mode. */
-function storeFinding(path: string): Finding {
+function storeFinding(context: Configuration['context'], path: string): Finding {
   try {
-    const names = fileSecretStore(path).names();
+    const names = openSecretStore(context).names();
     return {
       check: 'secrets',
       level: 'ok',
-      text: `${names.length} ${names.length === 1 ? 'secret' : 'secrets'} stored, readable only by you`,
+      text: `${names.length} ${names.length === 1 ? 'secret' : 'secrets'} stored, encrypted and readable only by you`,
     };
   } catch (cause) {
     const fix = `if the error names no remedy: move ${shellQuote(path)} to another directory, and store the secrets again with toolplane secret set <name>`;

@@ -1,7 +1,7 @@
-import { formatCount, pluralize } from '../../output/format.ts';
+import { formatCount, pluralize } from '../../../base/text/display-text.ts';
 import { line, type Piece, type Tone } from '../../terminal/render.ts';
-import { sanitizeLine } from '../../terminal/sanitize.ts';
-import { MARKS } from '../../terminal/section.ts';
+import { MARKS } from '../../terminal/table.ts';
+import { sanitizeLine } from '../../terminal/terminal-text.ts';
 
 /** Severity; `waiting` needs a decision of the user and is not a failure. */
 type Level = 'ok' | 'warning' | 'waiting' | 'error';

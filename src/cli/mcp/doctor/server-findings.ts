@@ -70,12 +70,12 @@ function liveFindings(name: string, { warnings, changes, tokens }: LiveFindings)
           warn(
             'stdout',
             `non-protocol output on stdout: ${first}${more}`,
-            'have the server log to stderr instead, or report this to the server’s author',
+            "have the server log to stderr instead, or report this to the server's author",
           ),
         ]),
     ...warnings
       .filter(({ subject }) => subject?.kind !== 'stdout')
-      .map(({ message }) => warn('tools', message, 'report this to the server’s author')),
+      .map(({ message }) => warn('tools', message, "report this to the server's author")),
     ...(tokens > MAX_TOKENS
       ? [
           warn(

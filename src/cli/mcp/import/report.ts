@@ -5,7 +5,7 @@ import { pathLabel } from '../../../config/sources/config-paths.ts';
 import { line, type Piece, type Tone } from '../../terminal/render.ts';
 import { table } from '../../terminal/table.ts';
 import { entryText } from '../entries.ts';
-import type { Candidate, Comparison } from './candidate.ts';
+import type { Candidate, Comparison } from './import-decision.ts';
 import type { Stored } from './store.ts';
 
 /** A server and the result of importing it. */
@@ -52,7 +52,7 @@ const TONES: Readonly<Record<Comparison['kind'], Tone>> = {
 };
 
 function formatComparison(comparison: Comparison, isOff: boolean): string {
-  const off = isOff ? ', disabled there' : '';
+  const off = isOff ? ', disabled in that program' : '';
   switch (comparison.kind) {
     case 'new':
       return `new${off}${alsoText(comparison)}`;
@@ -80,8 +80,8 @@ export function donePieces(
     if (done.kind === 'left')
       return [line(['– ', 'dim'], server.name, [` from ${title}: ${done.why}`, 'dim'])];
     if (done.kind === 'failed') return [line(['✗ ', 'bad'], server.name, ` from ${title}: ${done.why}`)];
-    const verb = done.hadOne ? 'replace' : 'write';
-    const what = writes ? (done.hadOne ? 'replaced' : 'written') : `would ${verb} it`;
+    const verb = done.hadOne ? 'replaced' : 'written';
+    const what = writes ? verb : `would be ${verb}`;
     const secrets = done.secrets.length > 0 ? `, with secrets ${done.secrets.join(', ')}` : '';
     const entry = isShown
       ? ''

@@ -1,19 +1,18 @@
-import { join } from 'node:path';
 import { isRecord } from '../../../base/json-value.ts';
 import type { ConfigContext } from '../../../config/config-context.ts';
 import { literalSecrets } from '../../../config/explain/mask-entry.ts';
 import { secretName } from '../../../config/import/variables.ts';
-import { fileSecretStore } from '../../../config/secrets/secret-store.ts';
+import { openSecretStore } from '../../../config/secrets/secret-store.ts';
 import { type WritableScope, writeServer } from '../../../config/write/write-servers.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
-import type { Candidate } from './candidate.ts';
+import type { Candidate } from './import-decision.ts';
 
 /** The result of storing one server. */
 export type Stored =
   | {
       readonly kind: 'written';
       readonly hadOne: boolean;
-      /** The names of the secrets that were stored for it. */
+      /** The names of the secrets that were stored for the server. */
       readonly secrets: readonly string[];
       /** The paths of credentials that are literally in the file. */
       readonly literal: readonly string[];
@@ -52,7 +51,7 @@ export function storeCandidate(
     };
   }
   try {
-    const store = fileSecretStore(join(context.home, 'secrets.json'));
+    const store = openSecretStore(context);
     for (const secret of secrets) {
       const known = store.get(secret.name);
       if (known !== undefined && known !== secret.value && !options.force) {

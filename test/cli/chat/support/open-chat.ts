@@ -11,14 +11,27 @@ import { FakeTerminal } from '../../support/fake-terminal.ts';
 export async function openChat(
   options: Options = {},
   terminal = new FakeTerminal(),
-): Promise<{ terminal: FakeTerminal; agent: AgentScript; agents: AgentScript[]; left: Promise<number> }> {
+  initial: { readonly mode?: string; readonly model?: string; readonly models?: readonly Frame[] } = {},
+): Promise<{
+  terminal: FakeTerminal;
+  agent: AgentScript;
+  agents: AgentScript[];
+  left: Promise<number>;
+  chat: Chat;
+}> {
   const agents: AgentScript[] = [];
+  const isLive = terminal.isInteractive && !terminal.isPlain;
+  /** A chat with a live area asks for the model. */
+  const begin = async (agent: AgentScript, answer: Frame = {}) => {
+    await agent.start(answer);
+    if (isLive) await agent.answer('get_context_usage', { model: initial.model ?? '' });
+  };
   const open = createAgentClient(fakeDeps());
   const chat = new Chat(terminal, (given) => {
     const agent = new AgentScript();
     agents.push(agent);
     // /clear opens a second agent.
-    if (agents.length > 1) agent.start().catch(() => {});
+    if (agents.length > 1) begin(agent).catch(() => {});
     return open({ ...given, ...agent.options });
   });
   onTestFinished(() => chat[Symbol.asyncDispose]());
@@ -27,9 +40,13 @@ export async function openChat(
   const [agent] = agents;
   if (!agent) throw new Error('the chat opened no agent');
   const commands = ['clear', 'compact', 'mcp__docs__summary'].map((name) => ({ name }));
-  await agent.start({ commands, models: [{ value: 'opus' }] });
-  if (terminal.isInteractive) await terminal.until('› ');
-  return { terminal, agent, agents, left };
+  const { mode, models = [{ value: 'opus' }] } = initial;
+  const state = mode === undefined ? {} : { current_permission_mode: mode };
+  await begin(agent, { commands, models, ...state });
+  terminal.interrupt = () => chat.interrupt();
+  if (terminal.isPlain) await terminal.until('› ');
+  else if (terminal.isInteractive) await terminal.prompt();
+  return { terminal, agent, agents, left, chat };
 }
 
 const SESSION = { session_id: 's', uuid: 'u' };

@@ -48,7 +48,7 @@ test('serves the SDK: tools of the program and of a server process, allowed by f
   expect(messages.some(({ type }) => type === 'stream_event')).toBe(true);
   expect(sandbox.api.requests[0]).toMatchObject({
     model: 'claude-haiku-5-5',
-    system: [{ text: 'Be kind.' }],
+    system: [{ text: expect.stringMatching(/^Be kind\.\n\n# Environment/) }],
   });
   const [sum, pid] = sandbox.api.requests.flatMap(toolResults);
   expect(sum).toMatchObject({ content: [{ type: 'text', text: '42' }] });
@@ -118,11 +118,13 @@ test('starts without a model; the turn names the settings that were checked', as
 test("an unsupported option fails the query with the agent's message", async () => {
   await using sandbox = await openAgentSandbox();
   const reading = collect(
-    query({ prompt: 'hi', options: ownAgent(sandbox, { extraArgs: { channels: 'server:x' } }) }),
+    query({ prompt: 'hi', options: ownAgent(sandbox, { extraArgs: { 'sdk-url': 'ws://127.0.0.1:1' } }) }),
   );
   await expect(reading).rejects.toMatchObject({
     code: 'process-exited',
-    message: expect.stringContaining('--channels is not supported: channels are not supported'),
+    message: expect.stringContaining(
+      '--sdk-url is not supported: the agent communicates over stdin and stdout',
+    ),
   });
 });
 

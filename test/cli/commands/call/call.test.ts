@@ -193,7 +193,7 @@ describe('call', () => {
       'hang',
     ]);
     await terminal.until('odd hang ');
-    await terminal.until('· 25 % half ␛[2Jway');
+    await terminal.until('· ██░░░░░░░░ 25 % half ␛[2Jway');
     terminal.type(CTRL_C);
     expect(await terminal.closed).toEqual([130, null]);
     expect(existsSync(heard) && readFileSync(heard, 'utf8')).toContain('notifications/cancelled');

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { convertArguments } from '../../../../src/cli/commands/call/convert-arguments.ts';
-import { readArguments } from '../../../../src/cli/commands/call/read-arguments.ts';
+import { convertArguments, readArguments } from '../../../../src/cli/commands/call/read-arguments.ts';
+
 import type { JsonSchema } from '../../../../src/protocol/mcp.ts';
 
 async function build(words: readonly string[], schema: JsonSchema, base = {}) {

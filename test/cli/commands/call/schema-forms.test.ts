@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { convertArguments } from '../../../../src/cli/commands/call/convert-arguments.ts';
+import { convertArguments } from '../../../../src/cli/commands/call/read-arguments.ts';
 import { SchemaForms } from '../../../../src/cli/commands/call/schema-forms.ts';
 import { validateArguments } from '../../../../src/cli/commands/call/validate.ts';
 

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { SCRIPTS } from '../../../../src/cli/commands/completion/scripts.ts';
+import { SCRIPTS } from '../../../../src/cli/commands/completion/completion.ts';
 import { configPlace } from '../../../config/config-place.ts';
 import { CLI, PACKAGE } from '../../../support/setup/built-package.ts';
 import { commandTerminal } from '../../support/command-terminal.ts';

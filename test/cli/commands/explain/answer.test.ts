@@ -13,7 +13,7 @@ test.each([
   ['Read(~/.ssh/id_rsa)', { name: 'Read', input: { file_path: '~/.ssh/id_rsa' } }],
   ['Edit(src/**)', { name: 'Edit', input: { file_path: 'src/**' } }],
   ['Grep(src)', { name: 'Grep', input: { path: 'src' } }],
-  ['Task(reviewer)', { name: 'Task', input: { subagent_type: 'reviewer' } }],
+  ['Task(reviewer)', { name: 'Agent', input: { subagent_type: 'reviewer' } }],
   ['mcp__docs__search', { name: 'mcp__docs__search' }],
   ['mcp__docs__*', { name: 'mcp__docs__*' }],
   ['Bsh(git push)', { name: 'Bsh' }],

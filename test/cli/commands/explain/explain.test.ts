@@ -224,7 +224,7 @@ test('limits of a file that is not approved are shown as pending', async () => {
   expect(stdout).toMatch(
     /^ +pending +7 ms +timeouts\.callMs of settings at \.toolplane\/settings\.json:3:\d+, ignored: the file is not approved$/m,
   );
-  expect(stdout).toContain('toolplane mcp approve --settings');
+  expect(stdout).toContain('toolplane mcp approve');
 });
 
 test('accepts a call that is written as in a rule', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { changeTable } from '../../../../src/cli/commands/tools/changes.ts';
 import type { ServerReport, ToolReport, ToolsReport } from '../../../../src/cli/commands/tools/report.ts';
-import { costTable, marksOf, matchTable, toolTable } from '../../../../src/cli/commands/tools/tables.ts';
+import { costTable, marksOf, matchTable, toolTable } from '../../../../src/cli/commands/tools/tools.ts';
 import { firstLine } from '../../../../src/cli/output/format.ts';
 
 import { findToolChange } from '../../../../src/pool/pinning/tool-change.ts';
@@ -126,5 +126,5 @@ test('lists a change part by part; names hidden characters', () => {
   expect(lines[0]).toBe('docs search (1 change)');
   expect(lines[1]).toMatch(/^ {2}high {2}.*and send/);
   expect(lines[2]).toBe('docs search');
-  expect(lines[3]).toMatch(/^ {2}it contains deceptive characters: its description has 1 /);
+  expect(lines[3]).toMatch(/^ {2}the tool contains deceptive characters: its description has 1 /);
 });

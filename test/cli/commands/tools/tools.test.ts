@@ -57,7 +57,9 @@ test('--json prints one document with connected and failed servers', async () =>
     expect.stringMatching(
       /^tool "a\/b" is offered as mcp__odd__a_b_\w{8}: another tool already has the name mcp__odd__a_b$/,
     ),
-    expect.stringContaining('it contains deceptive characters: its name has 1 terminal escape sequence'),
+    expect.stringContaining(
+      'the tool contains deceptive characters: its name has 1 terminal escape sequence',
+    ),
   ]);
   expect(memory).toMatchObject({
     era: expect.any(String),
@@ -196,7 +198,7 @@ test('reports changed tools until they are accepted', async () => {
   const raw = { name: 'raw', description: 'Tells what it was sent', inputSchema: { type: 'object' } };
   pins.observe(at, [{ ...raw, description: 'Tells' }]);
   const call = () => run('call', 'odd', 'raw', ...servers);
-  const note = 'toolplane: odd raw: it changed since it was accepted: ';
+  const note = 'toolplane: odd raw: the tool changed since it was accepted: ';
   expect((await run('tools', '--changed')).stderr).toBe('toolplane: no tool is pending acceptance\n');
   const told = await call();
   expect(told).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(note) });
@@ -233,7 +235,7 @@ test('reports a new tool of an accepted server; call runs it', async () => {
   const { code, stderr } = await runCli(args, '', { env: { TOOLPLANE_HOME: home } });
   expect([code, stderr]).toEqual([
     0,
-    'toolplane: odd raw: it was added after the tools of its server were accepted: description: added "Tells what it was sent"; to accept it: toolplane tools accept odd raw\n',
+    'toolplane: odd raw: the tool was added after the other tools of its server were accepted: description: added "Tells what it was sent"; to accept it: toolplane tools accept odd raw\n',
   ]);
 });
 
@@ -247,7 +249,7 @@ test('reports a damaged file of accepted tools with its server', async () => {
   const { code, stderr } = await runCli(args, '', { env: { TOOLPLANE_HOME: home } });
   expect(code).toBe(0);
   expect(stderr).toMatch(
-    /^toolplane: the tools of "odd" are treated as new, because .* cannot be used: the file is not valid JSON\n$/,
+    /^toolplane: the tools that server "odd" lists now are accepted without comparing them with earlier ones \(review them with `toolplane tools -s odd`\): .* cannot be used: the file is not valid JSON\n$/,
   );
 });
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { lastingStore } from '../../../../src/agent/results/result-files.ts';
 import { Transcript } from '../../../../src/agent/transcript/transcript.ts';
-import { fileSecretStore } from '../../../../src/config/secrets/secret-store.ts';
+import { openSecretStore } from '../../../../src/config/secrets/secret-store.ts';
 import { cachePath, writeCache } from '../../../../src/config/sources/read-connectors.ts';
 import { fileEraCache } from '../../../../src/mcp/connection/protocol-era.ts';
 import { fileToolCache } from '../../../../src/mcp/discovery/tool-cache.ts';
@@ -11,7 +11,10 @@ import { tool } from '../../../pool/pinning/tools.ts';
 
 /** Makes every store write to a home, as sessions do; returns the path of the transcript. */
 export async function keepAll(home: string): Promise<string> {
-  fileSecretStore(join(home, 'secrets.json')).set('a', 'sk-hidden');
+  openSecretStore({ home, env: { TOOLPLANE_SECRETS: 'file' }, platform: process.platform }).set(
+    'a',
+    'sk-hidden',
+  );
   openPins(join(home, 'pins')).observe({ server: 's', place: 'p' }, [tool({})]);
   const eras = fileEraCache(join(home, 'cache', 'eras.json'));
   eras.remember('s', { era: 'legacy' });

@@ -1,6 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { ownerText, ProcessLock } from '../../../../src/agent/tasks/process-owner.ts';
+import { projectFolder } from '../../../../src/agent/transcript/session-files.ts';
+import { Inbox } from '../../../../src/channels/inbox.ts';
 import { trustDirectory } from '../../../../src/config/approval/approval-store.ts';
 import { fileRuleStore } from '../../../../src/config/settings/file-rule-store.ts';
 import { writeServer } from '../../../../src/config/write/write-servers.ts';
@@ -8,6 +11,7 @@ import { EMPTY_RULES } from '../../../../src/permissions/rule-store.ts';
 import { type ConfigPlace, configPlace } from '../../../config/config-place.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { hasScript, TerminalProcess } from '../../support/terminal-process.ts';
+import { openFullSession } from './full-session.ts';
 import { keepAll } from './keep-all.ts';
 
 const run = (place: ConfigPlace, ...args: string[]) =>
@@ -58,7 +62,7 @@ test('without a terminal lists everything by kind, removes nothing, and names --
     [
       `${home}:`,
       '  settings       settings.json, settings.json.lock 2 files',
-      '  secrets        secrets.json 1 file',
+      '  secrets        secrets.enc, secrets.key 2 files',
       '  choices        choices.json 1 file',
       '  conversations  projects/ 2 files',
       '  pins           pins/ 1 file',
@@ -75,7 +79,7 @@ test('without a terminal lists everything by kind, removes nothing, and names --
     ].join('\n'),
   );
   expect(stdout).not.toContain('sk-hidden');
-  expect(existsSync(join(home, 'secrets.json'))).toBe(true);
+  expect(existsSync(join(home, 'secrets.enc'))).toBe(true);
   expect(existsSync(place.local)).toBe(true);
 });
 
@@ -105,9 +109,11 @@ test('keeps other files in the home directory, and the directory itself', async 
   symlinkSync(elsewhere, join(place.home, 'projects', 'link'));
   const { code, stdout } = await run(place, '--yes');
   expect(code).toBe(0);
-  expect(stdout).toContain(`  ${other} (not written by Toolplane)\n`);
-  expect(stdout).toContain(`  ${join(place.home, 'projects', 'work')} (not written by Toolplane)\n`);
-  expect(stdout).toContain(`  ${books} (not written by Toolplane)\n`);
+  expect(stdout).toContain(`  ${other} (not recognized; remove it yourself if you do not need it)\n`);
+  expect(stdout).toContain(
+    `  ${join(place.home, 'projects', 'work')} (not recognized; remove it yourself if you do not need it)\n`,
+  );
+  expect(stdout).toContain(`  ${books} (not recognized; remove it yourself if you do not need it)\n`);
   expect(readdirSync(place.home)).toEqual(['cache', 'notes.txt', 'projects']);
   expect(readdirSync(join(place.home, 'projects')).sort()).toEqual(['link', 'site-202401011230', 'work']);
   expect([work, site, books].map((it) => readFileSync(it, 'utf8'))).toEqual(['mine', 'mine', 'mine']);
@@ -121,7 +127,7 @@ test('keeps files of other programs if TOOLPLANE_HOME is a shared directory', as
   const env = { ...place.env, TOOLPLANE_HOME: userHome };
   const { code, stdout } = await runCli(['uninstall', '--yes'], '', { cwd: place.project, env });
   expect(code).toBe(0);
-  expect(stdout).toContain(`  ${theirs} (not written by Toolplane)\n`);
+  expect(stdout).toContain(`  ${theirs} (not recognized; remove it yourself if you do not need it)\n`);
   expect(existsSync(theirs)).toBe(true);
 });
 
@@ -133,7 +139,9 @@ test('removes empty directories of servers, and lists and keeps files that a ser
   const { code, stdout } = await run(place, '--yes');
   expect(code).toBe(0);
   expect(stdout).toContain('  servers  servers/  empty\n');
-  expect(stdout).toContain(`  ${join(place.home, 'servers/chatty')} (not written by Toolplane)\n`);
+  expect(stdout).toContain(
+    `  ${join(place.home, 'servers/chatty')} (not recognized; remove it yourself if you do not need it)\n`,
+  );
   expect(readdirSync(join(place.home, 'servers'))).toEqual(['chatty']);
   expect(existsSync(kept)).toBe(true);
 });
@@ -177,13 +185,79 @@ test('--keep-settings keeps configured files and removes collected ones', async 
   expect(await run(place, '--yes', '--keep-settings')).toMatchObject({ code: 0 });
   expect(readdirSync(place.home).sort()).toEqual([
     'choices.json',
-    'secrets.json',
+    'secrets.enc',
+    'secrets.key',
     'settings.json',
     'settings.json.lock',
     'written.json',
   ]);
   expect(readFileSync(place.team, 'utf8')).toContain('"kept"');
   expect(existsSync(place.local)).toBe(true);
+});
+
+test('--keep-settings keeps auto memory, plans and scheduled prompts; later they can be removed too', async () => {
+  const place = configPlace();
+  const { home, project } = place;
+  const session = await openFullSession(place);
+  await session.close();
+  const listed = await run(place, '--dry-run');
+  expect(listed.stdout.replaceAll(/ {2,}\S+ files?, .*/g, '')).toBe(
+    [
+      `${home}:`,
+      '  schedule       schedule/',
+      '  memory         projects/*/memory/',
+      '  plans          plans/',
+      '  conversations  projects/',
+      '  tasks          tasks/',
+      '  teams          teams/',
+      '  inbox          channels/',
+      '',
+    ].join('\n'),
+  );
+  expect(await run(place, '--yes', '--keep-settings')).toMatchObject({ code: 0 });
+  expect(readdirSync(home)).toEqual(['plans', 'projects', 'schedule']);
+  expect(readdirSync(projectFolder(home, project))).toEqual(['memory']);
+  expect(await run(place, '--yes', '--keep-settings')).toMatchObject({
+    code: 0,
+    stdout: `nothing to remove in projects or in ${home}\n`,
+  });
+  expect(await run(place, '--yes')).toMatchObject({ code: 0 });
+  expect(existsSync(home)).toBe(false);
+  expect(existsSync(join(project, '.claude', 'scheduled_tasks.json'))).toBe(true);
+});
+
+test('keeps and reports what a running process uses', async () => {
+  const place = await used();
+  const { home } = place;
+  const inbox = await Inbox.open(join(home, 'channels'));
+  const daemon = new ProcessLock(join(home, 'schedule', 'daemon.lock'));
+  daemon.take();
+  const member = place.write(join(home, 'teams', 'list', 'members', 'ada'), ownerText());
+  const { code, stderr } = await run(place, '--yes');
+  const END = 'end the processes of Toolplane and run the command again';
+  expect(code).toBe(1);
+  expect(stderr.split('\n').slice(0, 3).sort()).toEqual([
+    `toolplane: ${join(home, 'channels', 'inbox.db')} is in use; ${END}`,
+    `toolplane: ${join(home, 'schedule', 'daemon.lock')} is in use by process ${process.pid}; ${END}`,
+    `toolplane: ${member} is in use by process ${process.pid}; ${END}`,
+  ]);
+  expect(readdirSync(home)).toEqual(['channels', 'schedule', 'teams']);
+  expect(() => inbox.enter({ project: '/p', conversation: 'c' })).not.toThrow();
+  expect(daemon.holder).toBe(process.pid);
+  inbox[Symbol.dispose]();
+  daemon.release();
+  // The process of the teammate has crashed.
+  place.write(member, '(pid 999999999 start 1)');
+  expect(await run(place, '--yes')).toMatchObject({ code: 0 });
+  expect(existsSync(home)).toBe(false);
+});
+
+test('a damaged inbox is removed', async () => {
+  const place = configPlace();
+  const path = join(place.home, 'channels', 'inbox.db');
+  place.write(path, 'CREATE TRIGGER message_added AFTER INSERT ON message');
+  expect(await run(place, '--yes')).toMatchObject({ code: 0 });
+  expect(existsSync(path)).toBe(false);
 });
 
 test('--json prints one document, and --dry-run removes nothing', async () => {
@@ -232,7 +306,8 @@ test('refuses --yes with --dry-run', async () => {
 });
 
 describe.runIf(hasScript)('in a terminal', () => {
-  const QUESTION = 'Remove everything listed? Removed secrets and conversations cannot be restored. [y/N] ';
+  const QUESTION =
+    'Remove everything listed? Removed secrets, conversations, auto memory and plans cannot be restored. [y/N] ';
 
   test('asks, and removes after yes', async () => {
     const place = await used();
@@ -257,7 +332,7 @@ describe.runIf(hasScript)('in a terminal', () => {
     await terminal.until('nothing was removed');
     expect(await terminal.closed).toEqual([1, null]);
     expect(existsSync(place.local)).toBe(true);
-    expect(existsSync(join(place.home, 'secrets.json'))).toBe(true);
+    expect(existsSync(join(place.home, 'secrets.enc'))).toBe(true);
   });
 
   test('Ctrl-C removes nothing', async () => {
@@ -266,6 +341,6 @@ describe.runIf(hasScript)('in a terminal', () => {
     await terminal.until(QUESTION);
     terminal.type('\u0003');
     expect(await terminal.closed).toEqual([130, null]);
-    expect(existsSync(join(place.home, 'secrets.json'))).toBe(true);
+    expect(existsSync(join(place.home, 'secrets.enc'))).toBe(true);
   });
 });

@@ -146,18 +146,6 @@ describe('approve', () => {
     expect(stderr).toMatch(message);
     expect(place.json(join(place.home, 'choices.json'))).toBeUndefined();
   });
-
-  test.each(['login', 'logout'])(
-    '%s reports that it is not supported and what to use instead',
-    async (word) => {
-      const place = mcpPlace();
-      const { code, stdout, stderr } = await place.mcp(word, 'docs');
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr.trimEnd().split('\n')).toEqual([
-        expect.stringMatching(/is not supported yet; .*(secret:NAME|secret remove)/),
-      ]);
-    },
-  );
 });
 
 describe('approve terminal', () => {
@@ -186,16 +174,16 @@ describe('approve terminal', () => {
         permissions: { allow: ['Bash(make *)'] },
       });
       const terminal = mcpTerminal(place, ['approve']);
-      const first = await terminal.until('approve? ');
+      const first = await terminal.shows(/\napprove\?$/);
       expect(first).toMatch(/server .*a.* of project, \.mcp\.json:\d+:\d+/);
       expect(first).toContain(JSON.stringify(process.execPath));
       expect(first).toContain('writeFileSync');
       terminal.type('y\r');
-      expect(await terminal.until('approve? ')).toContain('"url": "https://b.test/${TOKEN}"');
+      expect(await terminal.shows(/\napprove\?$/)).toContain('"url": "https://b.test/${TOKEN}"');
       terminal.type('n\r');
-      await terminal.until('approve? ');
+      await terminal.shows(/\napprove\?$/);
       terminal.type('s\r');
-      expect(await terminal.until('approve? ')).toContain('Bash(make *)');
+      expect(await terminal.shows(/\napprove\?$/)).toContain('Bash(make *)');
       terminal.type('y\r');
       await terminal.until('approved the settings in .toolplane/settings.json');
       expect(await terminal.closed).toEqual([0, null]);
@@ -213,7 +201,9 @@ describe('approve terminal', () => {
       const terminal = mcpTerminal(place, ['approve']);
       await terminal.until('approve? ');
       terminal.type('t\r');
-      expect(await terminal.until('trust the whole repository? (yes or no) ')).toContain(
+      const explained = await terminal.shows(/trust the whole repository\? \(yes or no\)$/);
+      // The text is wrapped between words.
+      expect(explained.replace(/\s+/g, ' ')).toContain(
         `every server, hook, allow rule and variable in ${place.project} will be active without approval, now and after every pull`,
       );
       terminal.type('yes\r');
@@ -240,7 +230,7 @@ describe('approve terminal', () => {
       terminal.type('y\r');
       await terminal.until('approve? ');
       terminal.type(key);
-      await terminal.until('nothing was decided');
+      await terminal.until('nothing was approved or rejected');
       expect(await terminal.closed).toEqual([code, null]);
       expect(existsSync(join(place.home, CHOICES))).toBe(false);
     },

@@ -70,7 +70,11 @@ test('reports each kind of failure with a fix; other servers are unaffected', as
         /^fix the entry at .*, or remove it: toolplane mcp remove bad --scope user$/,
       ),
     }),
-    closed: expect.objectContaining({ check: 'auth', fix: expect.stringContaining('"headers"') }),
+    closed: expect.objectContaining({
+      check: 'auth',
+      text: expect.stringContaining('"headers"'),
+      fix: 'toolplane mcp login closed',
+    }),
     dies: expect.objectContaining({ check: 'handshake', text: expect.stringContaining('boom: no database') }),
     docs: undefined,
     missing: expect.objectContaining({ check: 'command', fix: expect.stringContaining('install uv') }),
@@ -230,6 +234,6 @@ test('reports non-protocol output on stdout with a fix', async () => {
     check: 'stdout',
     level: 'warning',
     text: `non-protocol output on stdout: ${banner}`,
-    fix: 'have the server log to stderr instead, or report this to the server’s author',
+    fix: "have the server log to stderr instead, or report this to the server's author",
   });
 });

@@ -46,7 +46,7 @@ test('changed, expensive and wrongly listed tools and output on stdout are warni
     text: 'non-protocol output on stdout: Ready on stdio (and 1 more)',
     fix: expect.stringContaining('log to stderr'),
   });
-  expect(found[2]?.fix).toBe('report this to the server’s author');
+  expect(found[2]?.fix).toBe("report this to the server's author");
   expect(found[3]).toMatchObject({
     text: expect.stringContaining('30,000 tokens'),
     fix: expect.stringContaining('includeTools'),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Candidate } from '../../../../src/cli/mcp/import/candidate.ts';
-import { chooseServers } from '../../../../src/cli/mcp/import/dialogue.ts';
+import { chooseServers } from '../../../../src/cli/mcp/import/import.ts';
+import type { Candidate } from '../../../../src/cli/mcp/import/import-decision.ts';
 import { render } from '../../../../src/cli/terminal/render.ts';
 
 const ONE: Candidate = {

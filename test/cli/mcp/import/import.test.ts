@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { IMPORT_PROGRAMS } from '../../../../src/config/import/programs.ts';
+import { openSecretStore } from '../../../../src/config/secrets/secret-store.ts';
 import { type ConfigPlace, configPlace } from '../../../config/config-place.ts';
 import { CLI } from '../../../support/setup/built-package.ts';
 import { commandTerminal } from '../../support/command-terminal.ts';
@@ -61,8 +62,8 @@ test('without a terminal it lists the servers and writes nothing', async () => {
       '  sneaky  new  stdio: sneaky',
       '',
       'Codex (codex)  ~/.codex/config.toml',
-      '  memory  same as Claude Code  stdio: npx -y server-memory',
-      '  later   new, disabled there  stdio: later',
+      '  memory  same as Claude Code            stdio: npx -y server-memory',
+      '  later   new, disabled in that program  stdio: later',
       '',
     ].join('\n'),
   );
@@ -108,7 +109,7 @@ test('--dry-run writes nothing, and --json contains no secrets', async () => {
     'toolplane: the file would contain credentials: github (headers.Authorization); use --secrets to keep them out\n',
   );
   expect(existsSync(settingsOf(place))).toBe(false);
-  expect(existsSync(join(place.home, 'secrets.json'))).toBe(false);
+  expect(existsSync(join(place.home, 'secrets.enc'))).toBe(false);
   expect(stdout).not.toContain(TOKEN);
   const { servers, ...rest } = JSON.parse(stdout);
   expect(rest).toEqual({ scope: 'user', path: settingsOf(place), dryRun: true, faults: [] });
@@ -133,7 +134,7 @@ test('--secrets stores credentials and writes references', async () => {
     github: { headers: { Authorization: '${secret:github-Authorization}' } },
   });
   expect(readFileSync(settingsOf(place), 'utf8')).not.toContain(TOKEN);
-  expect(readFileSync(join(place.home, 'secrets.json'), 'utf8')).toContain(TOKEN);
+  expect(openSecretStore(place.world()).get('github-Authorization')).toContain(TOKEN);
 });
 
 test('replaces an entry of the same name only with --force', async () => {

@@ -30,7 +30,7 @@ test.each<[boolean, boolean, string[]]>([
     false,
     false,
     [
-      '✓ one from Cursor: would write it: stdio: a (also in this project: local, f)',
+      '✓ one from Cursor: would be written: stdio: a (also in this project: local, f)',
       '    "x" is not imported',
     ],
   ],

@@ -24,7 +24,7 @@ export type Candidate = {
   readonly source: string;
   readonly title: string;
   readonly path: string;
-  /** It is in a file of the project, which may come from an untrusted author. */
+  /** The server is in a file of the project, which may come from an untrusted author. */
   readonly isOfProject: boolean;
   readonly server: ImportedServer;
   readonly comparison: Comparison;
@@ -38,7 +38,7 @@ export type ExistingServer = {
   readonly signature?: string;
   readonly where: string;
   readonly isInTarget: boolean;
-  /** It is available wherever the imported entry will be. */
+  /** The server is available wherever the imported entry will be. */
   readonly reachesAsFar: boolean;
 };
 

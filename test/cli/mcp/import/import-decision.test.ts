@@ -4,7 +4,7 @@ import {
   decideImport,
   type ExistingServer,
   existingServers,
-} from '../../../../src/cli/mcp/import/candidate.ts';
+} from '../../../../src/cli/mcp/import/import-decision.ts';
 
 import type { FoundFile } from '../../../../src/config/import/find-servers.ts';
 import { IMPORT_PROGRAMS } from '../../../../src/config/import/programs.ts';

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sanitize, sanitizeLine } from '../../../src/cli/terminal/sanitize.ts';
+import {
+  displayWidth,
+  sanitize,
+  sanitizeLine,
+  truncateToWidth,
+} from '../../../src/cli/terminal/terminal-text.ts';
 
 describe('sanitize', () => {
   test.each([
@@ -40,5 +45,33 @@ describe('sanitize', () => {
 
   test('sanitizeLine joins text to one line', () => {
     expect(sanitizeLine('  a\n\tb\r\n  c\u2028d\u001b[A ')).toBe('a b c d␛[A');
+  });
+});
+
+describe('width', () => {
+  test.each([
+    ['', 0],
+    ['abc', 3],
+    ['漢字', 4],
+    ['한글', 4],
+    ['👩‍👩‍👧', 2],
+    ['❤️', 2],
+    ['e\u0301', 1],
+    ['…●✓', 3],
+  ])('%j takes %i columns', (text, width) => {
+    expect(displayWidth(text)).toBe(width);
+  });
+
+  test.each([
+    ['abc', 3, 'abc'],
+    ['abcd', 3, 'ab…'],
+    ['漢字漢', 4, '漢…'],
+    ['漢字漢', 5, '漢字…'],
+    ['👩‍👩‍👧x👩‍👩‍👧', 4, '👩‍👩‍👧x…'],
+    ['abc', 1, '…'],
+    ['abc', 0, ''],
+  ])('%j truncated to %i columns is %j', (text, width, cut) => {
+    expect(truncateToWidth(text, width)).toBe(cut);
+    expect(displayWidth(cut)).toBeLessThanOrEqual(width);
   });
 });
