@@ -18,11 +18,11 @@ export async function observe(
   agent: AgentName = 'cli',
   host = OWN_HOST,
 ): Promise<unknown> {
-  await using world = await openCliSandbox(program.script, { TOOLPLANE_NODE: process.execPath });
+  await using sandbox = await openCliSandbox(program.script, { TOOLPLANE_NODE: process.execPath });
   // Without a path, `query()` of Toolplane runs the agent in its own process.
-  const paths = { cli: world.cli, host, 'in-process': '' };
-  const given = { ...world, cli: paths[agent] };
-  return normalise(await program.run(sdk, given as typeof world), world);
+  const paths = { cli: sandbox.cli, host, 'in-process': '' };
+  const given = { ...sandbox, cli: paths[agent] };
+  return normalise(await program.run(sdk, given as typeof sandbox), sandbox);
 }
 
 /** Runs from the sources, which need no build. */

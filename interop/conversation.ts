@@ -2,7 +2,7 @@ import type { UserMessage } from './program.ts';
 
 /** A prompt stream to which user messages are added while the query runs. */
 export interface Conversation extends AsyncIterable<UserMessage> {
-  say(text: string): void;
+  say(content: UserMessage['message']['content']): void;
   /** Ends the stream: the query ends after its current turn. */
   end(): void;
 }

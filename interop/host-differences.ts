@@ -14,12 +14,10 @@ const INTERRUPTED = [
 ];
 const HOOKED = ['hook-changes-output', 'hook-denies'];
 
+/** What the model gets before a command that the user ran in the agent. */
+export const CAVEAT = /^<local-command-caveat>[\s\S]*<\/local-command-caveat>$/;
+
 export const HOST_DIFFERENCES: readonly HostDifference[] = [
-  {
-    programs: HOOKED,
-    why: 'hook input has no `effort`',
-    without: withoutMember('effort'),
-  },
   {
     programs: HOOKED,
     why: 'transcripts are stored under `TOOLPLANE_HOME`',
@@ -38,8 +36,21 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
     without: withoutMember('$schema'),
   },
   {
+    programs: ['schedule-tools'],
+    why: 'scheduled jobs of a session come back when the session is resumed, and the result says so',
+    without: withText(
+      /\((?:not written to disk, dies when Claude exits|runs only in this session, also after it is resumed)\)/,
+      '(of this session)',
+    ),
+  },
+  {
+    programs: ['web-search'],
+    why: 'the note after the hits of a web search differs: it also says that they are data from outside',
+    without: withText(/(?:REMINDER: You MUST|Name the sources)[\s\S]*$/, '<note>'),
+  },
+  {
     programs: ['structured-result'],
-    why: 'text content is sent along with structured content, unless it is the same',
+    why: 'if a result has structured content and different text content, both are sent',
     without: (it) => mapped(it, (value) => (isPair(value) ? value[1].text : value)),
   },
   {
@@ -64,33 +75,46 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
   },
   {
     programs: ['permission-callback'],
-    why: '`canUseTool` does not receive `serverPolicyAskOnly`, which the official types do not have either',
+    why: "Toolplane's agent does not send `serverPolicyAskOnly` to `canUseTool`; the official types do not contain it",
     without: withoutMember('serverPolicyAskOnly'),
   },
   {
-    programs: INTERRUPTED,
-    why: '`num_turns` does not count the message about the interrupt that the CLI adds',
-    without: withoutMember('num_turns'),
+    programs: ['permission-callback'],
+    why: 'if `canUseTool` denies a call without a `message`, the model receives "The call was denied without a message"; the CLI reports an invalid permission result',
+    without: withText(
+      /The canUseTool callback returned an invalid permission result[\s\S]*$|The call was denied without a message/,
+      '<no message>',
+    ),
   },
   {
     programs: INTERRUPTED,
     why: 'the text of an interrupted tool call differs',
-    without: (it) =>
-      withoutItem(/\[Request interrupted by user for tool use\]/)(
-        withText(
-          /^(?:The call was interrupted|The user doesn't want to proceed)[\s\S]*$/,
-          '<interrupted>',
-        )(withoutMember('tool_use_result')(it)),
-      ),
+    without: withText(
+      /^(?:The call was interrupted|The user doesn't want to proceed)[\s\S]*$/,
+      '<interrupted>',
+    ),
   },
   {
-    programs: INTERRUPTED,
+    programs: ['built-in-results'],
+    why: 'the explanatory sentences in the results of file tools differ',
+    without: withText(
+      / \(file state is current[^)]*\)$|^<system-reminder>Warning: the file exists[\s\S]*$|^\S+ is empty \(0 bytes\)$/,
+      '',
+    ),
+  },
+  {
+    programs: [...INTERRUPTED, 'interrupt-and-set-model'],
     why: 'the result of an interrupted turn says that it was interrupted; the CLI adds internal diagnostics',
     without: withText(/\[ede_diagnostic\][\s\S]*$|The turn was interrupted/, '<interrupted>'),
   },
   {
+    programs: ['clear-conversation', 'interrupt-and-set-model', 'slash-commands'],
+    why: 'the note that tells the model not to treat a slash command or `setModel()` as a request of the user has a different text',
+    without: withText(CAVEAT, '<caveat>'),
+  },
+  {
     programs: ['api-errors'],
-    why: 'the text of some API errors names the endpoint and the remedy; its first words are the same',
+    why: 'some API errors also name the endpoint and the remedy; their texts begin with the same words',
     without: withText(
       /(Invalid API key|issue with the selected model \(\S+\)|Request too large|Prompt is too long|Credit balance is too low|API Error: 5\d\d [\w ]*\w)[\s\S]*$/,
       '$1 …',
@@ -98,8 +122,16 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
   },
   {
     programs: ['api-errors'],
-    why: 'the text of an endpoint that cannot be reached names its URL',
+    why: 'the error for a model API that cannot be reached contains its URL',
     without: withText(/(?:Connection refused|Cannot reach)[\s\S]*ECONNREFUSED[\s\S]*$/, '<ECONNREFUSED>'),
+  },
+  {
+    programs: ['resume-unknown'],
+    why: 'the error for a value of `resume` that is neither a session id nor a title also names the option and the directory',
+    without: withText(
+      /(?:Error: )?(?:--|options\.)resume requires a valid session ID or session title[\s\S]*$/,
+      '<no session>',
+    ),
   },
   {
     programs: ['settings-files', 'settings-of-project'],
@@ -112,8 +144,13 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
     without: withText(/(?<=hook error: )\[[\s\S]*\]: |\n$/g, ''),
   },
   {
+    programs: ['slash-commands'],
+    why: 'the error for a skill that only the model may use says "by the model"; the CLI names its model there',
+    without: withText(/This skill can only be invoked by [^<]*/, '<only for the model>'),
+  },
+  {
     programs: ['settings-of-project'],
-    why: 'hooks and variables in the settings of a project wait for approval; its deny rules do not',
+    why: 'hooks and variables in the settings of a project take effect after approval; deny rules take effect immediately',
     without: withoutMember('ranUnapproved'),
   },
 ];

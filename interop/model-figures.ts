@@ -5,7 +5,7 @@ import { type ReplyUsage, text, withUsage } from '../test/support/model-api/mode
 import { findCli, openCliSandbox } from '../test/support/real-cli.ts';
 import { converse } from './conversation.ts';
 
-// node interop/model-figures.ts: measures the list prices and limits of models and writes them to the agent's table. The
+// node interop/model-figures.ts: measures the list prices, limits and default efforts of models and writes them to the agent's table. The
 // agent CLI prices replies of a scripted endpoint with a known usage; models that it has no price for are left out.
 
 const MODELS = [
@@ -52,7 +52,7 @@ import type { ModelFigures } from './model.ts';
 /** The day on which the prices were measured. */
 export const PRICES_DATE = '${new Date().toISOString().slice(0, 10)}';
 
-/** List prices in US dollars per million tokens, and limits in tokens, by model. */
+/** List prices in US dollars per million tokens, limits in tokens and default efforts, by model. */
 export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
 ${rows.join('\n')}
 };
@@ -61,14 +61,14 @@ ${rows.join('\n')}
 
 async function measure(model: string): Promise<{ name: string; figures: object } | undefined> {
   let usage: ReplyUsage = NONE;
-  await using world = await openCliSandbox(() => withUsage(text('ok'), usage));
+  await using sandbox = await openCliSandbox(() => withUsage(text('ok'), usage));
   const chat = converse();
   const messages = query({
     prompt: chat,
     options: {
-      pathToClaudeCodeExecutable: world.cli,
-      env: world.env,
-      cwd: world.cwd,
+      pathToClaudeCodeExecutable: sandbox.cli,
+      env: sandbox.env,
+      cwd: sandbox.cwd,
       model,
       settingSources: [],
       tools: [],
@@ -104,6 +104,7 @@ async function measure(model: string): Promise<{ name: string; figures: object }
   const { reported } = await price({ input_tokens: 1 }, 1);
   if (reported?.costBasis !== 'list' || !reported.canonicalModel) return undefined;
   const { contextWindow, maxOutputTokens, canonicalModel: name } = reported;
+  const effort = sandbox.api.requests.at(-1)?.output_config?.effort;
   const base = await rates(1000);
   // A prompt near the end of the window would make the CLI compact the conversation.
   const long = contextWindow > 500_000 ? await rates(LONG_PROMPT + 1) : base;
@@ -115,6 +116,7 @@ async function measure(model: string): Promise<{ name: string; figures: object }
     ...(isLonger && { long: { above: LONG_PROMPT, ...long } }),
     contextWindow,
     maxOutputTokens,
+    ...(effort !== undefined && { effort }),
   };
   return { name, figures };
 }

@@ -1,9 +1,9 @@
-import type { World } from './program.ts';
+import type { Sandbox } from './program.ts';
 
 /** Replaces values that differ between runs by placeholders. */
-export function normalise(observation: unknown, world: World): unknown {
+export function normalise(observation: unknown, sandbox: Sandbox): unknown {
   const plain: unknown = JSON.parse(JSON.stringify(observation ?? null));
-  return walk(plain, replacements(world));
+  return walk(plain, replacements(sandbox));
 }
 
 type Replacement = readonly [pattern: RegExp, by: string];
@@ -11,11 +11,11 @@ type Replacement = readonly [pattern: RegExp, by: string];
 /** Numbers under these names measure the run. */
 const MEASURES = /(^|_)(ms|usd|tokens|timestamp)$|^(duration|uptime|pid)|^(time|ttft)\w*ms$/i;
 
-function replacements(world: World): Replacement[] {
-  const root = world.home.replace(/[/\\]home$/, '');
+function replacements(sandbox: Sandbox): Replacement[] {
+  const root = sandbox.home.replace(/[/\\]home$/, '');
   const slug = root.replace(/[^a-zA-Z0-9]/g, '-');
   return [
-    [literal(world.api.url), '<api>'],
+    [literal(sandbox.api.url), '<api>'],
     [literal(root), '<root>'],
     [literal(slug), '<root>'],
     [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uuid>'],

@@ -1,5 +1,5 @@
 import { latestTexts, offeredTools, toolResults } from '../test/support/model-api/model-view.ts';
-import type { Message, World } from './program.ts';
+import type { Message, Sandbox } from './program.ts';
 
 /** The messages of a query up to its end or its error. */
 export type Transcript = { messages: unknown[]; threw?: unknown };
@@ -22,10 +22,11 @@ export async function transcribe(
 }
 
 /** The model requests: tool names, user texts and tool results. */
-export function modelSide(world: World): unknown[] {
-  return world.api.requests.map((request) => ({
+export function modelSide(sandbox: Sandbox): unknown[] {
+  return sandbox.api.requests.map((request) => ({
     tools: offeredTools(request).map((tool) => tool.name),
-    said: latestTexts(request),
+    // The CLI adds a line end to a text that another user message follows.
+    said: latestTexts(request).map((text) => text.replace(/\n$/, '')),
     results: toolResults(request),
   }));
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { type HostDifference, withoutItem, withoutMember, withText } from '../host-differences.ts';
+import { CAVEAT, type HostDifference, withText } from '../host-differences.ts';
 
 /** A published package that uses the official one, and what its scenario covers. */
 type Peer = {
@@ -15,7 +15,7 @@ export const PEERS: Readonly<Record<string, Peer>> = {
   'ai-sdk-provider-claude-code': {
     package: 'ai-sdk-provider-claude-code',
     covers:
-      '`generateText` and `streamText` of the AI SDK with an in-process tool, a permission callback, an object by schema',
+      '`generateText` and `streamText` of the AI SDK with an in-process tool, a permission callback, and structured output',
   },
   braintrust: {
     package: 'braintrust',
@@ -44,45 +44,19 @@ export const PEERS: Readonly<Record<string, Peer>> = {
 /** The listed differences between Toolplane's agent and the real CLI. An entry without effect fails the comparison. */
 const PEER_DIFFERENCES: readonly HostDifference[] = [
   {
-    programs: ['ai-sdk-provider-claude-code'],
-    why: '`modelUsage` does not name the API `provider`',
-    without: withoutMember('provider'),
-  },
-  {
     programs: ['claude-agent-acp'],
-    why: 'the text of tool results differs',
+    why: 'the text of the results of `Write` and of interrupted or denied calls differs',
     without: withText(
-      /^(?:Created|File created successfully at:) .*|^(?:```\n)?The (?:call was interrupted|user doesn't want to proceed)[\s\S]*/,
+      /^File created successfully at: .*|^(?:```\n)?The (?:call was interrupted|user doesn't want to proceed)[\s\S]*/,
       '<text>',
     ),
   },
   {
-    programs: ['claude-agent-acp'],
-    why: 'no message about an interrupt is added to the conversation',
-    without: withoutUpdate(/Request interrupted/),
-  },
-  {
-    programs: ['claude-agent-acp'],
-    why: 'messages do not have the unpublished `tool_result_meta`',
-    without: withoutMember('nonExecutionKind'),
-  },
-  {
     programs: ['langsmith'],
-    why: 'the model is not told of `setModel()`',
-    without: withoutItem(/<local-command-|<command-name>/),
+    why: 'the note that tells the model not to treat `setModel()` as a request of the user has a different text',
+    without: withText(CAVEAT, '<caveat>'),
   },
 ];
-
-/** Removes the updates of the Agent Client Protocol whose content matches. */
-function withoutUpdate(pattern: RegExp): (value: unknown) => unknown {
-  const isUpdate = (item: unknown) => typeof item === 'object' && item !== null && 'sessionUpdate' in item;
-  return (value) =>
-    JSON.parse(
-      JSON.stringify(value, (_key, it: unknown) =>
-        Array.isArray(it) ? it.filter((item) => !isUpdate(item) || !pattern.test(JSON.stringify(item))) : it,
-      ),
-    );
-}
 
 /** The observation without the listed differences of the scenario. */
 export function withoutKnownOfPeers(

@@ -55,12 +55,12 @@ export async function observeScenario(
   agent: AgentName,
 ): Promise<unknown> {
   const { script } = await loadScenario(name);
-  await using world = await openCliSandbox(script, { TOOLPLANE_NODE: process.execPath });
+  await using sandbox = await openCliSandbox(script, { TOOLPLANE_NODE: process.execPath });
   const host = join(project.packagePath(OFFICIAL_NAME), 'bin/toolplane-agent');
-  const executables = { cli: world.cli, host, 'in-process': undefined };
-  const call = { scenario: name, project: project.path, agent: executables[agent], cwd: world.cwd };
-  const seen = await runChild(call, world.env);
-  return normalise({ seen, model: modelSide(world) }, world);
+  const executables = { cli: sandbox.cli, host, 'in-process': undefined };
+  const call = { scenario: name, project: project.path, agent: executables[agent], cwd: sandbox.cwd };
+  const seen = await runChild(call, sandbox.env);
+  return normalise({ seen, model: modelSide(sandbox) }, sandbox);
 }
 
 async function runChild(call: ScenarioCall, env: Record<string, string>): Promise<unknown> {
@@ -90,10 +90,13 @@ async function runChild(call: ScenarioCall, env: Record<string, string>): Promis
 const TIMEOUT_MS = 60_000;
 
 /** The requests of the model: tools of MCP servers, what the user said, and tool results. */
-function modelSide(world: CliSandbox): unknown[] {
-  return world.api.requests.map((request) => ({
+function modelSide(sandbox: CliSandbox): unknown[] {
+  return sandbox.api.requests.map((request) => ({
     tools: offeredTools(request).map((tool) => tool.name),
-    said: latestTexts(request).filter((text) => !text.startsWith('<system-reminder>')),
+    // The CLI adds a line end to a text that another user message follows.
+    said: latestTexts(request)
+      .filter((text) => !text.startsWith('<system-reminder>'))
+      .map((text) => text.replace(/\n$/, '')),
     results: toolResults(request),
   }));
 }

@@ -3,7 +3,7 @@ import { error } from '../../test/support/model-api/model-reply.ts';
 import { latestTexts } from '../../test/support/model-api/model-view.ts';
 import { type Conversation, converse } from '../conversation.ts';
 import { transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 /** By prompt: the status, the error type and the message of the endpoint. */
 const ERRORS: Readonly<Record<string, readonly [number, string, string]>> = {
@@ -28,8 +28,8 @@ export const script = (request: MessagesRequest) => {
 const ALONE = ['too long', 'too large'];
 
 /** Each kind of error of the endpoint, without retries, and an endpoint that cannot be reached. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
-  const given = options(world);
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
+  const given = options(sandbox);
   const ask = (prompt: string | Conversation, env: Record<string, string> = {}) => {
     const all = { ...given, env: { ...given.env, CLAUDE_CODE_MAX_RETRIES: '0', ...env } };
     return sdk.query({ prompt, options: all });

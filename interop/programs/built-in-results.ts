@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MessagesRequest } from '../../test/support/model-api/messages-request.ts';
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { toolResults } from '../../test/support/model-api/model-view.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -55,17 +56,17 @@ export const script = ({ messages }: MessagesRequest, n: number) => {
   return toolUse(name, { ...(file && { file_path: join(directory, file) }), ...input });
 };
 
-/** Hooks and messages carry the data of built-in tools, not only their texts. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
-  for (const [name, content] of Object.entries(FILES)) await writeFile(join(world.cwd, name), content);
-  await writeFile(join(world.cwd, 'empty.txt'), '');
-  await writeFile(join(world.cwd, 'picture.png'), Buffer.from(PNG, 'base64'));
+/** The texts of built-in tools for the model, and their data in hooks and messages. */
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
+  for (const [name, content] of Object.entries(FILES)) await writeFile(join(sandbox.cwd, name), content);
+  await writeFile(join(sandbox.cwd, 'empty.txt'), '');
+  await writeFile(join(sandbox.cwd, 'picture.png'), Buffer.from(PNG, 'base64'));
   const hooked: unknown[] = [];
   const results: unknown[] = [];
   const query = sdk.query({
-    prompt: `Use the tools in ${world.cwd}`,
+    prompt: `Use the tools in ${sandbox.cwd}`,
     options: {
-      ...options(world),
+      ...options(sandbox),
       tools: ['Bash', 'Edit', 'Glob', 'Grep', 'Read', 'Write'],
       canUseTool: async (_name, input) => ({ behavior: 'allow', updatedInput: input }),
       hooks: {
@@ -74,7 +75,8 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
             hooks: [
               async (input) => {
                 if (input.hook_event_name !== 'PreToolUse') return {};
-                hooked.push({ path: (input.tool_input as { file_path?: string }).file_path });
+                const { file_path, replace_all } = input.tool_input as Record<string, unknown>;
+                hooked.push({ file_path, replace_all });
                 return {};
               },
             ],
@@ -98,5 +100,6 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   for await (const message of query) {
     if (message.type === 'user') results.push(message.tool_use_result);
   }
-  return { hooked, results };
+  const texts = sandbox.api.requests.flatMap((request) => toolResults(request).slice(-1));
+  return { hooked, results, texts };
 }

@@ -1,15 +1,15 @@
 import { text } from '../../test/support/model-api/model-reply.ts';
 import { latestTexts } from '../../test/support/model-api/model-view.ts';
 import { converse } from '../conversation.ts';
-import { type Message, options, type Sdk, type World } from '../program.ts';
+import { type Message, options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [text('First answer.'), text('Second answer.')];
 
 /** `/clear` between two turns: the conversation continues empty, as another session. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const conversation = converse();
   const prompts = ['/clear', 'Second question.'];
-  const query = sdk.query({ prompt: conversation, options: options(world) });
+  const query = sdk.query({ prompt: conversation, options: options(sandbox) });
   const seen: unknown[] = [];
   const sessions: string[] = [];
   conversation.say('First question.');
@@ -21,9 +21,14 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     if (next === undefined) conversation.end();
     else conversation.say(next);
   }
-  const last = world.api.requests.at(-1);
+  const last = sandbox.api.requests.at(-1);
   const isForgotten = !JSON.stringify(last?.messages).includes('First question.');
-  return { seen, requests: world.api.requests.length, isForgotten, last: last && latestTexts(last).at(-1) };
+  return {
+    seen,
+    requests: sandbox.api.requests.length,
+    isForgotten,
+    last: last && latestTexts(last).map((text) => text.trimEnd()),
+  };
 }
 
 function isCompared({ type, ...message }: Message): boolean {
@@ -32,8 +37,9 @@ function isCompared({ type, ...message }: Message): boolean {
 
 function summaryOf(message: Message): object {
   if (message.type === 'result') {
-    const { subtype, num_turns, is_error } = message;
-    return { type: 'result', subtype, num_turns, is_error, result: 'result' in message && message.result };
+    const { subtype, num_turns, is_error, terminal_reason } = message;
+    const { result, local_command } = message.subtype === 'success' ? message : {};
+    return { type: 'result', subtype, num_turns, is_error, terminal_reason, result, local_command };
   }
   if (message.type !== 'conversation_reset') return { type: message.type };
   return { ...message, isOwnId: message.uuid === message.new_conversation_id };

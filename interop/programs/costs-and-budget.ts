@@ -1,7 +1,7 @@
 import { text, toolUse, withUsage } from '../../test/support/model-api/model-reply.ts';
 import { converse } from '../conversation.ts';
 import { describeError } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 /** The usage of each reply, with prompts of both price levels. */
 export const script = [
@@ -21,14 +21,14 @@ export const script = [
  * Costs are cumulative; the budget ends a turn after the reply that exceeds it, and the next turn before its request. Whether
  * the call of that reply still runs is left out: the CLI starts calls while the reply arrives, our host does not.
  */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const note = sdk.tool('note', 'Note', {}, async () => ({ content: [] }));
   const desk = sdk.createSdkMcpServer({ name: 'desk', tools: [note] });
   const chat = converse();
   const query = sdk.query({
     prompt: chat,
     options: {
-      ...options(world),
+      ...options(sandbox),
       model: 'claude-haiku-5-5',
       mcpServers: { desk },
       allowedTools: ['mcp__desk'],
@@ -71,7 +71,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   } catch (error) {
     seen.push(describeError(error));
   }
-  return { seen, asked: world.api.requests.map((it) => it.model) };
+  return { seen, asked: sandbox.api.requests.map((it) => it.model) };
 }
 
 /** The sums are those of the same products in another order. */

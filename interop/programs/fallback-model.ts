@@ -1,7 +1,7 @@
 import type { Script } from '../../test/support/model-api/messages-api.ts';
 import { error, text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { converse } from '../conversation.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 /** The first model is overloaded in the first turn and fails in the second; the fallback answers. */
 export const script: Script = ({ model }, n) => {
@@ -10,14 +10,14 @@ export const script: Script = ({ model }, n) => {
 };
 
 /** The fallback is used after three attempts, or at once after an error of the endpoint, for the rest of the turn. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const note = sdk.tool('note', 'Note', {}, async () => ({ content: [{ type: 'text', text: 'noted' }] }));
   const desk = sdk.createSdkMcpServer({ name: 'desk', tools: [note] });
   const chat = converse();
   const query = sdk.query({
     prompt: chat,
     options: {
-      ...options(world),
+      ...options(sandbox),
       fallbackModel: 'claude-haiku-4-5',
       mcpServers: { desk },
       allowedTools: ['mcp__desk'],
@@ -39,5 +39,5 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     if (turns === 1) chat.say('two');
     else chat.end();
   }
-  return { seen, asked: world.api.requests.map(({ model }) => model) };
+  return { seen, asked: sandbox.api.requests.map(({ model }) => model) };
 }

@@ -1,6 +1,6 @@
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [
   toolUse('mcp__shop__throw_error', {}),
@@ -10,7 +10,7 @@ export const script = [
 ];
 
 /** A handler that throws, and one that returns an error, fail the call and nothing else. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const throwError = sdk.tool('throw_error', 'Throws an Error', {}, async () => {
     throw new RangeError('the shelf is empty');
   });
@@ -27,8 +27,8 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const shop = sdk.createSdkMcpServer({ name: 'shop', tools: [throwError, throwString, returnError] });
   const query = sdk.query({
     prompt: 'Look at the shelf.',
-    options: { ...options(world), mcpServers: { shop }, allowedTools: ['mcp__shop'] },
+    options: { ...options(sandbox), mcpServers: { shop }, allowedTools: ['mcp__shop'] },
   });
   const seen = await transcribe(query);
-  return { seen, model: modelSide(world) };
+  return { seen, model: modelSide(sandbox) };
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [toolUse('mcp__shell__echo', { line: 'rm -rf /' }), text('Echoed.')];
 
 /** A PreToolUse hook allows the call with another input, without a permission request. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const calls: unknown[] = [];
   const asked: string[] = [];
   const echo = sdk.tool('echo', 'Echo', { line: z.string() }, async (args) => {
@@ -17,7 +17,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const query = sdk.query({
     prompt: 'Echo that.',
     options: {
-      ...options(world),
+      ...options(sandbox),
       mcpServers: { shell },
       canUseTool: async (name, input) => {
         asked.push(name);
@@ -41,5 +41,5 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     },
   });
   const seen = await transcribe(query);
-  return { calls, asked, seen, model: modelSide(world) };
+  return { calls, asked, seen, model: modelSide(sandbox) };
 }

@@ -1,6 +1,6 @@
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [
   toolUse('mcp__vault__secret', {}),
@@ -9,7 +9,7 @@ export const script = [
 ];
 
 /** A hook after the call replaces what the model reads; another adds to it; both see the original. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const hooked: unknown[] = [];
   const make = (name: string) =>
     sdk.tool(name, `The ${name} one`, {}, async () => ({
@@ -19,7 +19,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const query = sdk.query({
     prompt: 'Tell me.',
     options: {
-      ...options(world),
+      ...options(sandbox),
       mcpServers: { vault },
       allowedTools: ['mcp__vault'],
       hooks: {
@@ -54,11 +54,11 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     },
   });
   const seen = await transcribe(query);
-  return { hooked, seen, model: modelSide(world), systemTexts: systemTexts(world) };
+  return { hooked, seen, model: modelSide(sandbox), systemTexts: systemTexts(sandbox) };
 }
 
-function systemTexts(world: World): string[] {
-  const messages = world.api.requests.at(-1)?.messages ?? [];
+function systemTexts(sandbox: Sandbox): string[] {
+  const messages = sandbox.api.requests.at(-1)?.messages ?? [];
   return messages
     .filter((message) => message.role === 'system')
     .map((message) => JSON.stringify(message.content))

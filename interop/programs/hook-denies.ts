@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [
   toolUse('mcp__disk__erase', { path: '/' }),
@@ -10,7 +10,7 @@ export const script = [
 ];
 
 /** A hook before the call refuses it although a rule allows it; its matcher leaves other tools alone. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const calls: string[] = [];
   const hooked: unknown[] = [];
   const make = (name: string) =>
@@ -22,7 +22,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const query = sdk.query({
     prompt: 'Erase the disk.',
     options: {
-      ...options(world),
+      ...options(sandbox),
       mcpServers: { disk },
       allowedTools: ['mcp__disk'],
       hooks: {
@@ -47,5 +47,5 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     },
   });
   const seen = await transcribe(query);
-  return { calls, hooked, seen, model: modelSide(world) };
+  return { calls, hooked, seen, model: modelSide(sandbox) };
 }

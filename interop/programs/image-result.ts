@@ -1,6 +1,6 @@
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [toolUse('mcp__camera__snap', {}), text('One grey pixel.')];
 
@@ -8,7 +8,7 @@ const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /** An image beside a text reaches the model as an image. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const snap = sdk.tool('snap', 'Take a picture', {}, async () => ({
     content: [
       { type: 'text', text: 'Here it is:' },
@@ -18,8 +18,8 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const camera = sdk.createSdkMcpServer({ name: 'camera', tools: [snap] });
   const query = sdk.query({
     prompt: 'What do you see?',
-    options: { ...options(world), mcpServers: { camera }, allowedTools: ['mcp__camera'] },
+    options: { ...options(sandbox), mcpServers: { camera }, allowedTools: ['mcp__camera'] },
   });
   const seen = await transcribe(query);
-  return { seen, model: modelSide(world) };
+  return { seen, model: modelSide(sandbox) };
 }

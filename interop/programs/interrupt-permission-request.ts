@@ -1,11 +1,11 @@
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [toolUse('mcp__mail__send', {}), text('Never said.')];
 
 /** An interrupt while the permission callback is asked ends the turn: nothing was denied, and the model is not asked again. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const send = sdk.tool('send', 'Send a mail', {}, async () => ({ content: [] }));
   const mail = sdk.createSdkMcpServer({ name: 'mail', tools: [send] });
   const events: string[] = [];
@@ -16,7 +16,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const query = sdk.query({
     prompt: 'Send it.',
     options: {
-      ...options(world),
+      ...options(sandbox),
       mcpServers: { mail },
       hooks: {
         PermissionDenied: [{ hooks: [record] }],
@@ -32,5 +32,5 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     },
   });
   const seen = await transcribe(query);
-  return { seen, events, model: modelSide(world) };
+  return { seen, events, model: modelSide(sandbox) };
 }

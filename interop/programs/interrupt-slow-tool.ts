@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { converse } from '../conversation.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [
   toolUse('mcp__slow__wait', {}),
@@ -11,7 +11,7 @@ export const script = [
 ];
 
 /** An interrupt aborts the running handler's signal, ends the turn, and leaves the next turn whole. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const started = Promise.withResolvers<void>();
   const stopped = Promise.withResolvers<boolean>();
   const wait = sdk.tool('wait', 'Waits until it is stopped', {}, async (_args, extra) => {
@@ -28,7 +28,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const conversation = converse();
   const query = sdk.query({
     prompt: conversation,
-    options: { ...options(world), mcpServers: { slow }, allowedTools: ['mcp__slow'] },
+    options: { ...options(sandbox), mcpServers: { slow }, allowedTools: ['mcp__slow'] },
   });
   let turns = 0;
   conversation.say('Wait.');
@@ -40,5 +40,5 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   });
   await started.promise;
   const receipt = await query.interrupt();
-  return { receipt, wasAborted: await stopped.promise, seen: await reading, model: modelSide(world) };
+  return { receipt, wasAborted: await stopped.promise, seen: await reading, model: modelSide(sandbox) };
 }

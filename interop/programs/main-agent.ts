@@ -1,10 +1,10 @@
 import { text } from '../../test/support/model-api/model-reply.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = () => text('hello');
 
 /** The prompt, tools and model of an agent apply to the conversation itself, unless the program sets its own. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const tool = (name: string) => sdk.tool(name, name, {}, async () => ({ content: [] }));
   const agents = {
     reviewer: {
@@ -15,7 +15,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
       model: 'haiku',
     },
   };
-  const { model: _, ...common } = options(world);
+  const { model: _, ...common } = options(sandbox);
   const cases = [
     { agent: 'reviewer' },
     {
@@ -28,7 +28,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const seen: unknown[] = [];
   for (const given of cases) {
     const desk = sdk.createSdkMcpServer({ name: 'desk', tools: [tool('look'), tool('note'), tool('other')] });
-    const before = world.api.requests.length;
+    const before = sandbox.api.requests.length;
     const query = sdk.query({
       prompt: 'Go.',
       options: { ...common, agents, mcpServers: { desk }, ...given },
@@ -37,7 +37,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
       if (message.type === 'system' && message.subtype === 'init') seen.push([message.model, message.tools]);
       if (message.type === 'result') seen.push([message.subtype, Object.keys(message.modelUsage)]);
     }
-    const request = world.api.requests[before];
+    const request = sandbox.api.requests[before];
     seen.push({
       model: request?.model,
       tools: request?.tools?.map(({ name }) => name),

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { offeredTools } from '../../test/support/model-api/model-view.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [toolUse('mcp__hand__greet', { name: 'Ada' }), text('Greeted.')];
 
 /** A server built by hand with version 1 of the MCP SDK is served like one of `createSdkMcpServer()`. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const server = new McpServer({ name: 'by-hand', version: '1.0.0' });
   server.registerTool(
     'greet',
@@ -26,11 +26,11 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const query = sdk.query({
     prompt: 'Greet Ada.',
     options: {
-      ...options(world),
+      ...options(sandbox),
       mcpServers: { hand: { type: 'sdk', name: 'hand', instance: server } },
       allowedTools: ['mcp__hand'],
     },
   });
   const seen = await transcribe(query);
-  return { seen, model: modelSide(world), offered: offeredTools(world.api.requests[0]) };
+  return { seen, model: modelSide(sandbox), offered: offeredTools(sandbox.api.requests[0]) };
 }

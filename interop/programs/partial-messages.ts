@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { text, together, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [
   together(text('Let ', 'me ', 'see.'), toolUse('mcp__calc__negate', { n: 7 })),
@@ -9,7 +9,7 @@ export const script = [
 ];
 
 /** With partial messages on, each event of the model's stream is passed on as it came. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const negate = sdk.tool('negate', 'Negate', { n: z.number() }, async ({ n }) => ({
     content: [{ type: 'text', text: String(-n) }],
   }));
@@ -17,12 +17,12 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const query = sdk.query({
     prompt: 'Negate 7.',
     options: {
-      ...options(world),
+      ...options(sandbox),
       mcpServers: { calc },
       allowedTools: ['mcp__calc'],
       includePartialMessages: true,
     },
   });
   const seen = await transcribe(query);
-  return { seen, model: modelSide(world) };
+  return { seen, model: modelSide(sandbox) };
 }

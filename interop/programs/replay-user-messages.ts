@@ -1,17 +1,17 @@
 import { text } from '../../test/support/model-api/model-reply.ts';
 import { type Transcript, transcribe } from '../observe.ts';
-import { type Message, options, type Sdk, type UserMessage, type World } from '../program.ts';
+import { type Message, options, type Sandbox, type Sdk, type UserMessage } from '../program.ts';
 
 export const script = () => text('Yes.');
 
 const UUID = '11111111-1111-4111-8111-111111111111';
 
 /** With the flag, as null or as an empty string, user messages come back when their turn begins. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const answered = Promise.withResolvers<void>();
   const ask = async (prompt: string | AsyncIterable<UserMessage>, flag: string | null) => {
     const replayed: unknown[] = [];
-    const given = { ...options(world), extraArgs: { 'replay-user-messages': flag } };
+    const given = { ...options(sandbox), extraArgs: { 'replay-user-messages': flag } };
     const seen = await transcribe(sdk.query({ prompt, options: given }), (message) => {
       if (message.type === 'result') answered.resolve();
       if (message.type === 'user' && 'isReplay' in message) replayed.push(shape(message));

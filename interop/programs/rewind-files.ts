@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Query } from '@anthropic-ai/claude-agent-sdk';
 import { text, together, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { describeError } from '../observe.ts';
-import { options, type Sdk, type UserMessage, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk, type UserMessage } from '../program.ts';
 
 export const script = [
   together(
@@ -18,7 +18,7 @@ export const script = [
 ];
 
 /** Three turns that change files, and rewinding the files to each of them. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
   const gates = ids.map(() => Promise.withResolvers<void>());
   const done = Promise.withResolvers<void>();
@@ -35,7 +35,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     allowedTools: ['Write', 'Edit'],
     enableFileCheckpointing: true,
   };
-  const query = sdk.query({ prompt: prompts(), options: { ...options(world), ...allowed } });
+  const query = sdk.query({ prompt: prompts(), options: { ...options(sandbox), ...allowed } });
   gates[0]?.resolve();
   let turns = 0;
   let seen: unknown;
@@ -44,7 +44,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     turns += 1;
     gates[turns]?.resolve();
     if (turns < ids.length) continue;
-    seen = await rewind(query, ids, world.cwd);
+    seen = await rewind(query, ids, sandbox.cwd);
     done.resolve();
   }
   return seen;

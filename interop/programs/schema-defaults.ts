@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { offeredTools } from '../../test/support/model-api/model-view.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [
   toolUse('mcp__geo__weather', { city: ' Oslo ' }),
@@ -11,7 +11,7 @@ export const script = [
 ];
 
 /** The handler gets the schema's output: defaults filled in, transforms applied. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const calls: unknown[] = [];
   const shape = {
     city: z.string().trim().describe('Where'),
@@ -26,8 +26,8 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const geo = sdk.createSdkMcpServer({ name: 'geo', tools: [weather] });
   const query = sdk.query({
     prompt: 'Weather in Oslo?',
-    options: { ...options(world), mcpServers: { geo }, allowedTools: ['mcp__geo'] },
+    options: { ...options(sandbox), mcpServers: { geo }, allowedTools: ['mcp__geo'] },
   });
   const seen = await transcribe(query);
-  return { calls, seen, model: modelSide(world), offered: offeredTools(world.api.requests[0]) };
+  return { calls, seen, model: modelSide(sandbox), offered: offeredTools(sandbox.api.requests[0]) };
 }

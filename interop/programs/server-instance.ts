@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { offeredTools, toolResults } from '../../test/support/model-api/model-view.ts';
 import { transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [
   toolUse('mcp__calc__add', { a: 1, b: 2 }),
@@ -12,7 +12,7 @@ export const script = [
 ];
 
 /** The instance of a server is an `McpServer`: tools that are registered on it, also during the query, are served. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const called: unknown[] = [];
   const add = sdk.tool('add', 'Adds', { a: z.number(), b: z.number() }, async ({ a, b }) => {
     called.push({ add: [a, b], isConnected: calc.instance.isConnected() });
@@ -34,7 +34,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   );
   const query = sdk.query({
     prompt: 'Calculate.',
-    options: { ...options(world), mcpServers: { calc }, allowedTools: ['mcp__calc'] },
+    options: { ...options(sandbox), mcpServers: { calc }, allowedTools: ['mcp__calc'] },
   });
   const seen = await transcribe(query);
   const members = ['registerTool', 'tool', 'connect', 'close', 'registerResource', 'registerPrompt'] as const;
@@ -45,7 +45,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     connected: [before, calc.instance.isConnected()],
     called,
     seen,
-    results: world.api.requests.map(toolResults),
-    offered: offeredTools(world.api.requests[0]),
+    results: sandbox.api.requests.map(toolResults),
+    offered: offeredTools(sandbox.api.requests[0]),
   };
 }

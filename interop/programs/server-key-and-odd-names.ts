@@ -1,7 +1,7 @@
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { offeredTools } from '../../test/support/model-api/model-view.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [
   toolUse('mcp__Key__ping', {}),
@@ -10,7 +10,7 @@ export const script = [
 ];
 
 /** The key under which a server is given names it, not its own name; odd characters become underscores. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const calls: string[] = [];
   const answer = (name: string) => async () => {
     calls.push(name);
@@ -28,11 +28,11 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const query = sdk.query({
     prompt: 'Ping them.',
     options: {
-      ...options(world),
+      ...options(sandbox),
       mcpServers: { Key: named, 'my server!': odd },
       allowedTools: ['mcp__Key__ping', 'mcp__my_server___do_it_'],
     },
   });
   const seen = await transcribe(query);
-  return { calls, seen, model: modelSide(world), offered: offeredTools(world.api.requests[0]) };
+  return { calls, seen, model: modelSide(sandbox), offered: offeredTools(sandbox.api.requests[0]) };
 }

@@ -1,7 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [
   toolUse('mcp__shop__plain', {}),
@@ -16,7 +16,7 @@ export const script = [
 ];
 
 /** Hooks get the content of a server's result; messages also get its structure, its marks and its links. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const hooked: unknown[] = [];
   const results: unknown[] = [];
   const record = async (input: object) => {
@@ -27,7 +27,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const query = sdk.query({
     prompt: 'Use the tools.',
     options: {
-      ...options(world),
+      ...options(sandbox),
       tools: ['ListMcpResourcesTool', 'ReadMcpResourceTool'],
       mcpServers: { shop: { type: 'sdk', name: 'shop', instance: shop() } },
       canUseTool: async (_name, input) => ({ behavior: 'allow', updatedInput: input }),

@@ -1,6 +1,6 @@
 import { text } from '../../test/support/model-api/model-reply.ts';
 import { converse } from '../conversation.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [
   text('First answer.'),
@@ -11,7 +11,7 @@ export const script = [
 ];
 
 /** `/clear` and `/compact` end and start a session for callbacks; the start and the end of the process do not. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const conversation = converse();
   const prompts = [
     '/clear',
@@ -35,7 +35,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   };
   const events = ['SessionStart', 'SessionEnd', 'UserPromptSubmit', 'Stop'];
   const hooks = Object.fromEntries(events.map((event) => [event, [{ hooks: [record] }]]));
-  const query = sdk.query({ prompt: conversation, options: { ...options(world), hooks } });
+  const query = sdk.query({ prompt: conversation, options: { ...options(sandbox), hooks } });
   conversation.say('First question.');
   for await (const message of query) {
     if (message.type !== 'result') continue;
@@ -43,7 +43,10 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     if (next === undefined) conversation.end();
     else conversation.say(next);
   }
-  return { hooked, contexts: world.api.requests.map(({ messages }) => contextsIn(JSON.stringify(messages))) };
+  return {
+    hooked,
+    contexts: sandbox.api.requests.map(({ messages }) => contextsIn(JSON.stringify(messages))),
+  };
 }
 
 function contextsIn(messages: string): string[] {

@@ -1,14 +1,14 @@
 import { text } from '../../test/support/model-api/model-reply.ts';
-import { type Message, options, type Sdk, type World } from '../program.ts';
+import { type Message, options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [text('One.'), text('Two.'), text('Three.')];
 
 /** The title of a session is reported before the first turn of a query, also when the session is resumed or forked. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const seen: unknown[] = [];
   const turn = async (more: object): Promise<string> => {
     const messages: Message[] = [];
-    const given = { ...options(world), ...more };
+    const given = { ...options(sandbox), ...more };
     for await (const message of sdk.query({ prompt: 'Hi.', options: given })) messages.push(message);
     seen.push(messages.flatMap((it) => titleOf(it) ?? []));
     return messages.at(-1)?.session_id ?? '';

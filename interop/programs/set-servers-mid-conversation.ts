@@ -1,12 +1,12 @@
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { converse } from '../conversation.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [text('Nothing to call yet.'), toolUse('mcp__late__hello', {}), text('Called it.')];
 
 /** A server added between two turns is called in the second; the one not named again is gone. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const calls: string[] = [];
   const make = (server: string) =>
     sdk.createSdkMcpServer({
@@ -22,7 +22,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const query = sdk.query({
     prompt: conversation,
     options: {
-      ...options(world),
+      ...options(sandbox),
       mcpServers: { early: make('early') },
       allowedTools: ['mcp__early', 'mcp__late'],
     },
@@ -39,5 +39,5 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     changes.push(await query.setMcpServers({ late: make('late') }));
     conversation.say('And now?');
   });
-  return { calls, changes, statuses, seen, model: modelSide(world) };
+  return { calls, changes, statuses, seen, model: modelSide(sandbox) };
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { toolResults } from '../../test/support/model-api/model-view.ts';
 import { transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 const bash = (command: string) => toolUse('Bash', { command, description: 'A command' });
 
@@ -17,8 +17,8 @@ export const script = [
 ];
 
 /** Rules, variables and hooks of the settings files; without `settingSources` all files are read. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
-  write(join(world.home, '.claude/settings.json'), {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
+  write(join(sandbox.home, '.claude/settings.json'), {
     permissions: { allow: ['Bash(mkdir *)', 'Bash(rmdir *)', 'Bash(printenv *)'] },
     env: { GREETING: 'hello' },
     hooks: {
@@ -37,16 +37,16 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     outputStyle: 'default',
   });
   // The folder is not trusted, so its allow rules do not count.
-  write(join(world.cwd, '.claude/settings.json'), { permissions: { allow: ['Bash(touch *)'] } });
-  write(join(world.cwd, '.claude/settings.local.json'), { permissions: { deny: ['Bash(rmdir *)'] } });
-  const { settingSources: _, ...rest } = options(world);
+  write(join(sandbox.cwd, '.claude/settings.json'), { permissions: { allow: ['Bash(touch *)'] } });
+  write(join(sandbox.cwd, '.claude/settings.local.json'), { permissions: { deny: ['Bash(rmdir *)'] } });
+  const { settingSources: _, ...rest } = options(sandbox);
   const { messages } = await transcribe(
     sdk.query({ prompt: 'Try the commands.', options: { ...rest, tools: ['Bash'] } }),
   );
   const made = ['allowed-by-user', 'allowed-by-project', 'secret'];
   return {
-    made: made.filter((name) => existsSync(join(world.cwd, name))),
-    results: world.api.requests.flatMap(toolResults),
+    made: made.filter((name) => existsSync(join(sandbox.cwd, name))),
+    results: sandbox.api.requests.flatMap(toolResults),
     result: messages.at(-1),
   };
 }

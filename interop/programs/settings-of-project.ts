@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { toolResults } from '../../test/support/model-api/model-view.ts';
 import { transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 const bash = (command: string) => toolUse('Bash', { command, description: 'A command' });
 
@@ -16,9 +16,9 @@ export const script = [
 ];
 
 /** A project denies commands and files although the program allows all commands; it also has a hook and a variable. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
-  for (const name of ['.claude', 'locked']) mkdirSync(join(world.cwd, name));
-  writeFileSync(join(world.cwd, '.env'), 'KEY=secret');
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
+  for (const name of ['.claude', 'locked']) mkdirSync(join(sandbox.cwd, name));
+  writeFileSync(join(sandbox.cwd, '.env'), 'KEY=secret');
   const value = {
     permissions: { deny: ['Bash(touch *)', 'Read(./.env)', 'Edit(locked/**)'] },
     hooks: {
@@ -26,16 +26,16 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     },
     env: { NAME: 'value' },
   };
-  writeFileSync(join(world.cwd, '.claude', 'settings.json'), JSON.stringify(value));
-  const { settingSources: _, ...rest } = options(world);
+  writeFileSync(join(sandbox.cwd, '.claude', 'settings.json'), JSON.stringify(value));
+  const { settingSources: _, ...rest } = options(sandbox);
   const { messages } = await transcribe(
     sdk.query({ prompt: 'Try.', options: { ...rest, tools: ['Bash'], allowedTools: ['Bash'] } }),
   );
-  const results = world.api.requests.flatMap(toolResults);
+  const results = sandbox.api.requests.flatMap(toolResults);
   const [denied, variable] = [results.slice(0, 3), results[3]];
   return {
     denied,
-    ranUnapproved: { variable: variable?.content, isHook: existsSync(join(world.cwd, 'hook')) },
+    ranUnapproved: { variable: variable?.content, isHook: existsSync(join(sandbox.cwd, 'hook')) },
     result: messages.at(-1),
   };
 }

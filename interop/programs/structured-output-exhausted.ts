@@ -1,16 +1,16 @@
 import { toolUse } from '../../test/support/model-api/model-reply.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 /** A model that never gives the required member. */
 export const script = () => toolUse('StructuredOutput', {});
 
 /** After five attempts the query ends with an error result that names the last error. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const query = sdk.query({
     prompt: 'How many?',
     options: {
-      ...options(world),
+      ...options(sandbox),
       outputFormat: {
         type: 'json_schema',
         schema: { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] },
@@ -18,5 +18,5 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     },
   });
   const seen = await transcribe(query);
-  return { seen, model: modelSide(world) };
+  return { seen, model: modelSide(sandbox) };
 }

@@ -1,6 +1,6 @@
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 /** The model answers with text, then with invalid output, then with valid output. */
 export const script = [
@@ -10,13 +10,13 @@ export const script = [
 ];
 
 /** The result carries the valid output; hooks see the tool, `canUseTool` does not. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const hooked: unknown[] = [];
   const asked: string[] = [];
   const query = sdk.query({
     prompt: 'How many?',
     options: {
-      ...options(world),
+      ...options(sandbox),
       outputFormat: {
         type: 'json_schema',
         schema: {
@@ -45,5 +45,5 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     },
   });
   const seen = await transcribe(query);
-  return { seen, hooked, asked, model: modelSide(world) };
+  return { seen, hooked, asked, model: modelSide(sandbox) };
 }

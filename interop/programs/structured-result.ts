@@ -1,6 +1,6 @@
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [
   toolUse('mcp__data__structured', {}),
@@ -10,7 +10,7 @@ export const script = [
 ];
 
 /** Structured content, resources and empty results keep their shape on the way to the model. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const structured = sdk.tool('structured', 'Structured', {}, async () => ({
     content: [{ type: 'text', text: 'two rows' }],
     structuredContent: { rows: [{ id: 1 }, { id: 2 }] },
@@ -26,8 +26,8 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const data = sdk.createSdkMcpServer({ name: 'data', tools: [structured, linked, nothing] });
   const query = sdk.query({
     prompt: 'Fetch the data.',
-    options: { ...options(world), mcpServers: { data }, allowedTools: ['mcp__data'] },
+    options: { ...options(sandbox), mcpServers: { data }, allowedTools: ['mcp__data'] },
   });
   const seen = await transcribe(query);
-  return { seen, model: modelSide(world) };
+  return { seen, model: modelSide(sandbox) };
 }

@@ -1,5 +1,5 @@
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [
   toolUse('Task', { description: 'find it', prompt: 'Where is it?', subagent_type: 'finder' }),
@@ -9,14 +9,14 @@ export const script = [
 ];
 
 /** The result of a sub-agent says what it did: its tools, its model and its last message. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const seen: unknown[] = [];
   const find = sdk.tool('find', 'Finds it', {}, async () => ({ content: [{ type: 'text', text: 'here' }] }));
   const query = sdk.query({
     prompt: 'Find it.',
     options: {
-      ...options(world),
-      env: { ...world.env, CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1' },
+      ...options(sandbox),
+      env: { ...sandbox.env, CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1' },
       tools: ['Task'],
       agents: { finder: { description: 'Finds things', prompt: 'You find things.' } },
       mcpServers: { map: sdk.createSdkMcpServer({ name: 'map', tools: [find] }) },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { text, together, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [
   together(
@@ -13,7 +13,7 @@ export const script = [
 ];
 
 /** Two calls in one message of the model: each gets its own result, in the order of the calls. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const calls: unknown[] = [];
   const double = sdk.tool('double', 'Double a number', { n: z.number() }, async ({ n }) => {
     calls.push(n);
@@ -22,8 +22,8 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const calc = sdk.createSdkMcpServer({ name: 'calc', tools: [double] });
   const query = sdk.query({
     prompt: 'Double 4 and 5.',
-    options: { ...options(world), mcpServers: { calc }, allowedTools: ['mcp__calc__double'] },
+    options: { ...options(sandbox), mcpServers: { calc }, allowedTools: ['mcp__calc__double'] },
   });
   const seen = await transcribe(query);
-  return { calls, seen, model: modelSide(world) };
+  return { calls, seen, model: modelSide(sandbox) };
 }

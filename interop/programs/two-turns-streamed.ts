@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { text, toolUse } from '../../test/support/model-api/model-reply.ts';
 import { converse } from '../conversation.ts';
 import { modelSide, transcribe } from '../observe.ts';
-import { options, type Sdk, type World } from '../program.ts';
+import { options, type Sandbox, type Sdk } from '../program.ts';
 
 export const script = [
   toolUse('mcp__memory__store', { value: 'blue' }),
@@ -12,7 +12,7 @@ export const script = [
 ];
 
 /** Two turns of one conversation; the second message is sent after the first result. */
-export async function run(sdk: Sdk, world: World): Promise<unknown> {
+export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
   const stored: string[] = [];
   const store = sdk.tool('store', 'Store a value', { value: z.string() }, async ({ value }) => {
     stored.push(value);
@@ -22,7 +22,7 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
   const conversation = converse();
   const query = sdk.query({
     prompt: conversation,
-    options: { ...options(world), mcpServers: { memory }, allowedTools: ['mcp__memory'] },
+    options: { ...options(sandbox), mcpServers: { memory }, allowedTools: ['mcp__memory'] },
   });
   let turns = 0;
   conversation.say('Store blue.');
@@ -32,5 +32,5 @@ export async function run(sdk: Sdk, world: World): Promise<unknown> {
     if (turns === 1) conversation.say('Store red.');
     else conversation.end();
   });
-  return { stored, turns, seen, model: modelSide(world) };
+  return { stored, turns, seen, model: modelSide(sandbox) };
 }

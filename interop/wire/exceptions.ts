@@ -10,7 +10,7 @@ export const EXCEPTIONS: readonly WireException[] = [
   {
     cases: [/^argv: unsafe /],
     reason:
-      'An invalid value that would disable a guard or a restriction is rejected with an error that names the option, before the agent starts: callbacks that are not functions, `tools` or directories that are not lists, and a text in a list of tool rules that is not exactly one rule, such as `Read,Bash`.',
+      'An invalid value that would disable a guard or a restriction is rejected with an error that names the option, before the agent starts: callbacks that are not functions, `tools` or directories that are not lists, and an item of a list of tool rules that is not exactly one rule, such as `Read,Bash`.',
   },
   {
     cases: ['argv: null values'],
@@ -27,7 +27,8 @@ export const EXCEPTIONS: readonly WireException[] = [
   },
   {
     cases: ['session: loadTimeoutMs alone', 'session: sessionStoreFlush alone'],
-    reason: 'Options that belong to `sessionStore` are rejected with `unsupported-option`.',
+    reason:
+      '`loadTimeoutMs` and `sessionStoreFlush`, which are used only with `sessionStore`, are rejected with `unsupported-option`.',
   },
   {
     cases: ['tool: date', 'tool: bigint'],
@@ -37,7 +38,7 @@ export const EXCEPTIONS: readonly WireException[] = [
   {
     cases: [/^session: startup/],
     reason:
-      'With `startup()`, `CLAUDE_CODE_SDK_READS_STARTUP_MARKS` is not set, because Toolplane does not read the timing marks that it requests.',
+      'With `startup()`, `CLAUDE_CODE_SDK_READS_STARTUP_MARKS` is not set, because Toolplane does not read the timing marks that this variable requests.',
   },
   {
     cases: [
@@ -51,7 +52,7 @@ export const EXCEPTIONS: readonly WireException[] = [
   {
     cases: ['mcp: full handshake before the initialize reply, manifests off'],
     reason:
-      'If the agent talks to a server before it answers `initialize`, the prompt is sent only after that answer, and the acknowledgement of a notification has no id.',
+      'If the agent sends MCP messages to an in-process server before it replies to the control request `initialize`, the prompt is still sent only after that reply, and the reply to an MCP notification has no id.',
   },
   {
     cases: ['hook: throw'],
@@ -86,7 +87,6 @@ export const EXCEPTIONS: readonly WireException[] = [
   {
     cases: [
       /^canUseTool: return (undefined|nonsense|an unknown behavior|a text)$/,
-      'canUseTool: deny without a message',
       'canUseTool: allow with a wrong updatedInput',
     ],
     reason: 'A malformed return value of `canUseTool` denies the call.',
@@ -102,7 +102,7 @@ export const EXCEPTIONS: readonly WireException[] = [
   {
     cases: ['elicitation: return undefined', 'dialog: return undefined'],
     reason:
-      'An elicitation handler that returns nothing declines; a dialog handler that returns nothing cancels.',
+      'An elicitation handler that returns `undefined` declines; a dialog handler that returns `undefined` cancels.',
   },
   {
     cases: ['dialog: no callback'],
@@ -118,7 +118,7 @@ export const EXCEPTIONS: readonly WireException[] = [
   },
   {
     cases: [/^mcp: (notifications\/initialized|unknown notification|a response nobody asked for)$/],
-    reason: 'The acknowledgement of a notification has no id, since a notification has none (JSON-RPC).',
+    reason: 'The reply to an MCP notification has no id, because a JSON-RPC notification has none.',
   },
   {
     cases: ['mcp: tools/call no arguments', 'mcp: tools/call empty tool without arguments'],
@@ -133,7 +133,7 @@ export const EXCEPTIONS: readonly WireException[] = [
   },
   {
     cases: ['mcp: unknown server'],
-    reason: 'An unknown server is a JSON-RPC error −32601 with the id of the request.',
+    reason: 'An MCP request for an unknown server gets a JSON-RPC error −32601 with the id of the request.',
   },
   {
     cases: ['mcp: cancelled call'],
