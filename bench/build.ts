@@ -28,6 +28,6 @@ export async function buildPackage(): Promise<BuiltPackage> {
 }
 
 /** The URL of a module of `bench/internals/`, as built in `packageDir`. */
-export function internals(packageDir: string, name: 'config' | 'pool'): string {
+export function internals(packageDir: string, name: 'agent' | 'config' | 'pool'): string {
   return pathToFileURL(join(packageDir, 'internals/bench/internals', `${name}.js`)).href;
 }

@@ -5,11 +5,14 @@ import { installPeers } from '../scripts/peers.ts';
 import { buildPackage } from './build.ts';
 import type { Effort, Group } from './group.ts';
 import { agent } from './groups/agent.ts';
+import { auth } from './groups/auth.ts';
+import { channels } from './groups/channels.ts';
 import { config } from './groups/config.ts';
 import { connect } from './groups/connect.ts';
 import { control } from './groups/control.ts';
 import { pool } from './groups/pool.ts';
 import { search } from './groups/search.ts';
+import { serve } from './groups/serve.ts';
 import { start } from './groups/start.ts';
 import { Lab } from './lab.ts';
 import { readQueries } from './queries.ts';
@@ -17,7 +20,18 @@ import type { Row } from './row.ts';
 import { formatTable } from './table.ts';
 
 /** The groups of benchmarks, in the order they run. */
-const GROUPS: Readonly<Record<string, Group>> = { control, connect, agent, pool, search, config, start };
+const GROUPS: Readonly<Record<string, Group>> = {
+  control,
+  connect,
+  serve,
+  auth,
+  agent,
+  channels,
+  pool,
+  search,
+  config,
+  start,
+};
 
 const { values: flags } = parseArgs({
   options: {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildIfStale } from '../scripts/fresh-build.ts';
 import { installPeers } from '../scripts/peers.ts';
 import { CONTENDERS, type ContenderName } from './contenders/table.ts';
 import type { Fault } from './fault.ts';
@@ -25,7 +26,7 @@ const { values: flags } = parseArgs({
 const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 const faults = chosen(flags.only);
-if (!installPeers()) process.exit(1);
+if (!installPeers() || !buildIfStale({ output: 'stderr' })) process.exit(1);
 const compiled = mkdtempSync(join(tmpdir(), 'toolplane-compiled-'));
 // Each trial is a process of its own, and all load the same sources.
 process.env.NODE_COMPILE_CACHE ??= compiled;

@@ -10,7 +10,8 @@ type Choose = (tools: readonly HostTool[], context: Context) => readonly Call[];
 
 /** The calls that a scenario expects after listing the tools; other scenarios expect none. */
 export function callsOf(scenario: string, tools: readonly HostTool[], context: Context): readonly Call[] {
-  return CALLS[scenario]?.(tools, context) ?? [];
+  const choose = scenario.startsWith('auth/') ? everyTool : CALLS[scenario];
+  return choose?.(tools, context) ?? [];
 }
 
 /** Calls every listed tool, with a sample value for each property of its schema. */

@@ -1,33 +1,50 @@
-// npm run conformance -- [--json] [--only SET]
+// npm run conformance -- [--json] [--server | --only SET]
 import { parseArgs } from 'node:util';
+import { buildIfStale } from '../scripts/fresh-build.ts';
 import { installPeers } from '../scripts/peers.ts';
 import { type Judged, judge, type Row } from './judge.ts';
-import { SETS } from './sets.ts';
-import { runSet } from './suite.ts';
+import { SERVER_SETS, SETS, undeclaredExtension } from './sets.ts';
+import { runServerSet, runSet } from './suite.ts';
 
 const { values: flags } = parseArgs({
-  options: { json: { type: 'boolean', default: false }, only: { type: 'string' } },
+  options: {
+    json: { type: 'boolean', default: false },
+    server: { type: 'boolean', default: false },
+    only: { type: 'string' },
+  },
 });
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const sets = Object.entries(SETS).filter(([set]) => flags.only === undefined || set === flags.only);
+  const all = { ...SETS, ...SERVER_SETS };
+  const sets = Object.entries(flags.server ? SERVER_SETS : all).filter(
+    ([set]) => flags.only === undefined || set === flags.only,
+  );
   if (sets.length === 0) {
-    say(`unknown set "${flags.only}"; available: ${Object.keys(SETS).join(', ')}`);
+    say(`unknown set "${flags.only}"; available: ${Object.keys(all).join(', ')}`);
     return 2;
   }
-  if (!installPeers()) return 1;
+  if (!installPeers() || !buildIfStale({ output: 'stderr' })) return 1;
   const rows: Row[] = [];
   for (const [set, args] of sets) {
     say(`${set}: running`);
-    const judged = (await runSet(args)).map((outcome) => judge(set, outcome));
+    const judged = await runJudged(set, args);
     if (!flags.json) tell(set, judged);
     rows.push(...judged.map(({ name, pass, note }) => ({ name, pass, note })));
   }
   if (flags.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
   return rows.some(({ pass }) => pass === false) ? 1 : 0;
+}
+
+async function runJudged(set: string, args: readonly string[]): Promise<Judged[]> {
+  if (!Object.hasOwn(SERVER_SETS, set)) return (await runSet(args)).map((outcome) => judge(set, outcome));
+  return (await runServerSet(args)).map((outcome) => {
+    const reason = undeclaredExtension(outcome.scenario);
+    const judged = judge(set, outcome);
+    return reason === undefined ? judged : { ...judged, pass: null, note: reason, checks: 0 };
+  });
 }
 
 function tell(set: string, rows: readonly Judged[]): void {

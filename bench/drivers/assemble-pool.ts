@@ -11,7 +11,7 @@ const [url, { tools, cold, changes }] = process.argv.slice(2).map((arg) => JSON.
   AssembleTask,
 ];
 const { Assembler, assemble } = (await import(url)) as typeof PoolModule;
-const names = ['Bash', 'Edit', 'Glob', 'Grep', 'Read', 'Task', 'ToolSearch', 'Write'];
+const names = ['Bash', 'Edit', 'Glob', 'Grep', 'Read', 'Agent', 'ToolSearch', 'Write'];
 const builtIns = names.map((name) => ({ name, description: name, inputSchema: { type: 'object' } }));
 const given = { builtIns, maxNameLength: 64, rulesKey: 1, isDenied: (name: string) => name === 'Sleep' };
 

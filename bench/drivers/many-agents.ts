@@ -1,5 +1,6 @@
-// Runs many agents in one process, each with its own tool that its scripted model calls. Arguments: the contender as
-// JSON, and the number of agents. Needs --expose-gc. Prints { bytes, failures }: heap per idle agent.
+// Runs many agents in one process for one turn. Arguments: the contender as JSON, the number of agents, and what they are:
+// "with-tool" agents have a tool of their own that the scripted model calls, and store nothing; "plain" ones are as they
+// are without options. Needs --expose-gc. Prints { bytes, failures }: heap per idle agent.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,12 +9,14 @@ import { readHeap } from './heap.ts';
 
 export type ManyAgents = { bytes: number; failures: number };
 
-const [, , contender, count] = process.argv;
+const [, , contender, count, kind] = process.argv;
 const sdk = await loadAgentSdk(contender);
 const file = join(mkdtempSync(join(tmpdir(), 'script-')), 'replies.json');
 const call = { tool: 'mcp__calc__add_0', input: { a: 2, b: 40 } };
-writeFileSync(file, JSON.stringify([call, 'The sum is 42.']));
+const isPlain = JSON.parse(kind ?? '""') === 'plain';
+writeFileSync(file, JSON.stringify(isPlain ? ['The sum is 42.'] : [call, 'The sum is 42.']));
 const open = async () => {
+  if (isPlain) return sdk.AgentClient.open({ model: `scripted:${file}` });
   const options = { model: `scripted:${file}`, persistSession: false, allowedTools: ['mcp__calc'] };
   return sdk.AgentClient.open({ ...options, mcpServers: { calc: await adders(sdk, contender, 1) } });
 };

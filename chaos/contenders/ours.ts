@@ -1,4 +1,4 @@
-import { createHost, type HostServerEntry } from '../../src/entry/host.ts';
+import { createHost, type HostServerEntry } from 'toolplane/host';
 import type { Contender, Result, Target } from '../contender.ts';
 
 /** Toolplane's host with default options, apart from shorter time limits. */

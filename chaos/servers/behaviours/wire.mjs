@@ -83,7 +83,7 @@ export const wire = {
       run: (args, { id }) => {
         waiting.push([id, args.text]);
         if (waiting.length < args.count) return;
-        waiting.sort(() => Math.random() - 0.5);
+        waiting.reverse();
         for (const [each, said] of waiting.splice(0)) server.answer(each, text(said));
       },
     });
