@@ -1,7 +1,13 @@
 import { spawnSync } from 'node:child_process';
 
 /** Programs that some tests need and npm cannot install, with their Debian package. */
-const PACKAGES: Readonly<Record<string, string>> = { zsh: 'zsh', fish: 'fish' };
+const PACKAGES: Readonly<Record<string, string>> = {
+  zsh: 'zsh',
+  fish: 'fish',
+  chromium: 'chromium',
+  'dbus-run-session': 'dbus',
+  'gnome-keyring-daemon': 'gnome-keyring',
+};
 
 /** Installs missing packages if this process may; reports and returns those that are still missing. */
 export function installDebianPackages(): readonly string[] {

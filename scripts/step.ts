@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /** The root directory of the project, independent of the working directory. */
@@ -28,4 +29,20 @@ export function step(
   if (error) console.error(`${command}: ${error.message}`);
   if (status !== 0) console.error(`✗ ${title}`);
   return status === 0;
+}
+
+/** Like `step`, for steps that run concurrently: title and output are printed when the command has ended. */
+export async function concurrentStep(
+  title: string,
+  command: string,
+  args: readonly string[],
+): Promise<boolean> {
+  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk));
+  const [code] = await once(child, 'close');
+  process.stderr.write(`\n── ${title}\n`);
+  process.stdout.write(Buffer.concat(output));
+  if (code !== 0) console.error(`✗ ${title}`);
+  return code === 0;
 }

@@ -28,7 +28,8 @@ export const TYPE_DIFFERENCES: Readonly<Record<string, Partial<Record<TypeCompar
   USAGE_TRANSITION_PREFIXES: { toOfficial: TEXTS },
   USAGE_WARNING_PREFIXES: { toOfficial: TEXTS },
   createSdkMcpServer: {
-    fromOfficial: 'returns more: the server also has methods to add and call tools',
+    fromOfficial:
+      'returns more: the server also has methods to add and call tools, which the official server does not have',
   },
   tool: {
     toOfficial: 'infers optional arguments as optional members; calls compile with both packages',

@@ -1,4 +1,5 @@
 import { type Argument, Command } from 'commander';
+import type { BuiltIn } from '../../src/agent/builtins/built-in.ts';
 import { BUILT_INS } from '../../src/agent/builtins/table.ts';
 import { FLAGS, type FlagUse } from '../../src/agent/launch/flag-table.ts';
 import { MODEL_ALIASES } from '../../src/agent/launch/model-name.ts';
@@ -73,12 +74,21 @@ function priceRow(
 
 /** Shows the first sentence of each tool description. */
 function builtInTools(): string {
-  const rows = BUILT_INS.map(({ listed: { name, description = '', annotations }, uriMember }) => {
-    const ifReading =
-      uriMember === undefined ? 'no' : 'if the server does not list the resource and is not trusted';
-    return [`\`${name}\``, `${description.split('. ')[0]}.`, annotations?.readOnlyHint ? ifReading : 'yes'];
+  const rows = BUILT_INS.map((builtIn) => {
+    const { name, description = '' } = builtIn.listed;
+    const [sentence = ''] = description.split(/(?<=\.) /);
+    return [`\`${name}\``, sentence, approvalNeed(builtIn)];
   });
   return table(['tool', 'description', 'requires approval'], rows);
+}
+
+function approvalNeed({ listed, approval, asksQuestion, uriMember, doubt }: BuiltIn): string {
+  if (asksQuestion) return "always: the answer to the permission request contains the user's answers";
+  if (approval === 'never') return 'no';
+  if (approval === 'in-plan-mode') return 'no; denied in mode `plan`';
+  if (!listed.annotations?.readOnlyHint) return 'yes';
+  if (uriMember !== undefined) return 'if the server does not list the resource and is not trusted';
+  return doubt ? 'if the skill has `allowed-tools`' : 'no';
 }
 
 /** Hidden commands are omitted, as in `--help`. */
@@ -138,7 +148,10 @@ function hookFailures(): string {
 function modelAliases(): string {
   return Object.entries(MODEL_ALIASES)
     .map(([alias, name]) => `\`${alias}\` is \`${name}\``)
-    .concat('`opusplan` is the same as `sonnet`')
+    .concat(
+      '`best` is the same as `opus`',
+      '`opusplan` is the same as `opus` in plan mode and as `sonnet` otherwise',
+    )
     .join(', ');
 }
 
@@ -150,12 +163,17 @@ const NOTES: ToolCall = { name: 'mcp__notes__list', server: 'notes', tool: 'list
 const UNRULED: readonly (readonly [string, ToolCall, ToolAnnotations, 'trusted' | 'untrusted'])[] = [
   ['`Read`, `Glob`, `Grep` inside', { name: 'Read', input: { file_path: 'a.ts' } }, READS, 'trusted'],
   ['`Read`, `Glob`, `Grep` outside', { name: 'Read', input: { file_path: '/etc/hosts' } }, READS, 'trusted'],
-  ['`Write`, `Edit` inside', { name: 'Edit', input: { file_path: 'a.ts' } }, {}, 'trusted'],
-  ['`Write`, `Edit` of a `.git` file', { name: 'Edit', input: { file_path: '.git/config' } }, {}, 'trusted'],
+  ['`Write`, `Edit`, `NotebookEdit` inside', { name: 'Edit', input: { file_path: 'a.ts' } }, {}, 'trusted'],
+  [
+    '`Write`, `Edit`, `NotebookEdit` of a `.git` file',
+    { name: 'Edit', input: { file_path: '.git/config' } },
+    {},
+    'trusted',
+  ],
   ['`Bash`', { name: 'Bash', input: { command: 'ls' } }, {}, 'trusted'],
   ['other read-only built-in tool, read-only tool of a trusted server', NOTES, READS, 'trusted'],
   ['read-only tool of any other server', NOTES, READS, 'untrusted'],
-  ['any other tool', NOTES, {}, 'trusted'],
+  ['any other tool that requires approval', NOTES, {}, 'trusted'],
 ];
 
 /** The decision of `decide()` for each call and mode. */
@@ -180,6 +198,7 @@ function permissionModes(): string {
 
 const bash = (command: string): ToolCall => ({ name: 'Bash', input: { command } });
 const file = (name: string, file_path: string): ToolCall => ({ name, input: { file_path } });
+const page = (url: string): ToolCall => ({ name: 'WebFetch', input: { url } });
 const mcp = (server: string, tool: string): ToolCall => ({
   name: `mcp__${server}__${tool}`,
   server,
@@ -194,6 +213,15 @@ const TRIED: readonly (readonly [string, readonly (readonly [string, ToolCall])[
     'Bash(git log *)',
     [
       ['`git log`', bash('git log')],
+      ['`git log -3`', bash('git log -3')],
+      ['`git push`', bash('git push')],
+      ['`git log; rm x`', bash('git log; rm x')],
+    ],
+  ],
+  [
+    'Bash(git log:*)',
+    [
+      ['the same as `Bash(git log *)`: `git log`', bash('git log')],
       ['`git log -3`', bash('git log -3')],
       ['`git push`', bash('git push')],
       ['`git log; rm x`', bash('git log; rm x')],
@@ -237,6 +265,13 @@ const TRIED: readonly (readonly [string, readonly (readonly [string, ToolCall])[
     ],
   ],
   [
+    'WebFetch(domain:example.com)',
+    [
+      ['`WebFetch` of `https://example.com/a`', page('https://example.com/a')],
+      ['`WebFetch` of `https://sub.example.com/a`', page('https://sub.example.com/a')],
+    ],
+  ],
+  [
     'mcp__docs',
     [
       ['`mcp__docs__search`', mcp('docs', 'search')],
@@ -252,10 +287,24 @@ const TRIED: readonly (readonly [string, readonly (readonly [string, ToolCall])[
   ],
   ['mcp__*', [['`mcp__docs__search`', mcp('docs', 'search')]]],
   [
-    'Task(counter)',
+    'Agent(counter)',
     [
-      ['`Task` for `counter`', { name: 'Task', input: { subagent_type: 'counter' } }],
-      ['`Task` for `writer`', { name: 'Task', input: { subagent_type: 'writer' } }],
+      ['`Agent` for `counter`', { name: 'Agent', input: { subagent_type: 'counter' } }],
+      ['`Agent` for `writer`', { name: 'Agent', input: { subagent_type: 'writer' } }],
+    ],
+  ],
+  [
+    'Skill(release-notes)',
+    [
+      ['`Skill` for `release-notes`', { name: 'Skill', input: { skill: 'release-notes' } }],
+      ['`Skill` for `deploy`', { name: 'Skill', input: { skill: 'deploy' } }],
+    ],
+  ],
+  [
+    'Sampling(docs)',
+    [
+      ['sampling requests of the server `docs`', { name: 'Sampling', input: { server: 'docs' } }],
+      ['sampling requests of the server `deploy`', { name: 'Sampling', input: { server: 'deploy' } }],
     ],
   ],
   [

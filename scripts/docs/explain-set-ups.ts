@@ -105,7 +105,7 @@ export const SET_UPS: readonly ExplainSetUp[] = [
     args: ['server', 'docs'],
   },
   {
-    title: 'A file cannot be parsed',
+    title: 'A file is invalid',
     story: 'I added `docs` to `.mcp.json`, but the server does not exist.',
     files: {
       '.mcp.json':

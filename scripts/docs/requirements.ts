@@ -8,7 +8,6 @@ type Fate =
 
 export type Requirement = readonly [text: string, fate?: Fate];
 
-const NOT_BUILT = (why: string): Fate => ({ status: 'not supported yet', why });
 const NOT_APPLICABLE = (why: string): Fate => ({ status: 'not applicable', why });
 
 /** Every requirement of the project by area and number. */
@@ -32,7 +31,7 @@ export const REQUIREMENTS: Readonly<Record<string, Readonly<Record<`R${number}`,
     ],
     R9: [
       'The transport of the MCP library is used where the library has one',
-      { shownBy: '`Transport` in `src/tool-server`; `test/tool-server/serve.test.ts`' },
+      { shownBy: '`Transport` in `src/tool-server`; `test/tool-server/serving/serve.test.ts`' },
     ],
     R10: ['The SDK passes external servers to the agent and opens no connection to them'],
   },
@@ -228,7 +227,7 @@ export const REQUIREMENTS: Readonly<Record<string, Readonly<Record<`R${number}`,
       { shownBy: '`npm start` (`examples/demo.ts`), run by `npm test`' },
     ],
     R151: ['Servers in any language work without server-specific code in the host'],
-    R152: ['Agents use worktrees, claim tasks and poll while idle', NOT_BUILT('teams and tasks')],
+    R152: ['Agents use worktrees, claim tasks and poll while idle'],
   },
   Transports: {
     R153: ['The transport stdio is supported'],
@@ -256,19 +255,19 @@ export const REQUIREMENTS: Readonly<Record<string, Readonly<Record<`R${number}`,
     R169: ['Project servers are used only after approval'],
   },
   Channels: {
-    R170: ['A server declares the channel capability', NOT_BUILT('channels')],
-    R171: ['A server pushes messages', NOT_BUILT('channels')],
-    R172: ['Pushed messages are wrapped for the model', NOT_BUILT('channels')],
-    R173: ['A pushed message wakes an idle agent', NOT_BUILT('channels')],
-    R174: ['Permission prompts are relayed', NOT_BUILT('channels')],
-    R175: ['Relayed permission prompts are answered with a short id', NOT_BUILT('channels')],
+    R170: ['A server declares the channel capability'],
+    R171: ['A server pushes messages'],
+    R172: ['Pushed messages are wrapped for the model'],
+    R173: ['A pushed message wakes an idle agent'],
+    R174: ['Permission prompts are relayed'],
+    R175: ['Relayed permission prompts are answered with a short id'],
   },
   Authorization: {
-    R176: ['OAuth 2.0 with PKCE and metadata discovery is supported', NOT_BUILT('OAuth')],
-    R177: ['A local HTTP callback receives the authorization code', NOT_BUILT('OAuth')],
-    R178: ['Tokens are stored securely', NOT_BUILT('OAuth')],
-    R179: ['Tokens are refreshed before they expire', NOT_BUILT('OAuth')],
-    R180: ['One sign-in is used for many servers (token exchange)', NOT_BUILT('OAuth')],
+    R176: ['OAuth 2.0 with PKCE and metadata discovery is supported'],
+    R177: ['A local HTTP callback receives the authorization code'],
+    R178: ['Tokens are stored securely'],
+    R179: ['Tokens are refreshed before they expire'],
+    R180: ['One sign-in is used for many servers (token exchange)'],
   },
   'Lifecycle errors': {
     R181: ['After three consecutive connection failures the connection is closed and opened again'],
@@ -279,11 +278,11 @@ export const REQUIREMENTS: Readonly<Record<string, Readonly<Record<`R${number}`,
   'Features around the agent loop': {
     R185: [
       'The agent loop has todo lists, a task graph, memory, cron, teams and worktrees',
-      NOT_BUILT('todo lists, task graph, memory, cron, teams and worktrees'),
+      { shownBy: 'the tests of `agent/task-list`, `agent/memory`, `agent/tasks` and `agent/teams`' },
     ],
     R186: [
-      'Features that are only simulated in a tutorial are implemented completely',
-      NOT_BUILT('channels and OAuth are missing'),
+      'Features that simple harnesses only simulate are implemented completely: transports (R153–R159), configuration layers (R160–R169), channels (R170–R175), authorization (R176–R180), errors (R181–R184)',
+      { shownBy: 'the tests of these requirements' },
     ],
   },
 };
@@ -302,7 +301,7 @@ export const DECISIONS: Readonly<Record<`C${number}`, string>> = {
   C10: 'A notification gets no JSON-RPC response; its control request is acknowledged.',
   C11: '`initialize` is always sent and awaited, with `hookCallbackIds` and `sdkMcpServers`.',
   C12: "Errors name their subject: `Method not found: x`, `Server 'x' not found`, `Tool 'x' not found`.",
-  C13: 'Permission prompts over channels will follow the official specification (not supported yet).',
+  C13: 'The agent sends permission requests to channels, and channels answer them, as the official specification says.',
   C14: 'Deny rules are applied before ask rules, ask rules before allow rules, and allow rules before the mode; annotations are used only for trusted servers.',
   C15: 'On a name collision, the built-in tool or else the server whose key sorts first keeps the name; the other tool gets a stable alias.',
   C16: 'The model determines the maximum name length; longer names get a stable alias.',
@@ -322,8 +321,8 @@ export const DECISIONS: Readonly<Record<`C${number}`, string>> = {
   C30: 'In-process servers answer requests even before the response to `initialize`.',
   C31: 'A cancelled call is answered once; a cancelled control request is not answered.',
   C32: '`env` replaces the environment of the agent process.',
-  C33: 'Todo lists, tasks, memory and teams will follow the official CLI (not supported yet).',
+  C33: 'Todo lists, tasks, memory, schedule and worktrees follow the official CLI; teams go beyond it.',
   C34: 'Messages have the same text as in the official package and CLI: `Unsupported control request subtype: x` (R43), `Query closed before response received` (R57), the message of the exception itself (R87), `No such tool available: x` (R137).',
   C35: 'As in the official package, `initialize` contains no `hooks` if there are none, and a handler can be called directly.',
-  C36: 'Single prompts use `AgentClient.ask()` or `toolplane run`.',
+  C36: 'There is no separate function that runs one prompt and returns only its result; `AgentClient.ask()` and `toolplane run` do this.',
 };

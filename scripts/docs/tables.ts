@@ -2,7 +2,7 @@ import { HOST_DIFFERENCES } from '../../interop/host-differences.ts';
 import { worksWithRows } from '../../interop/peers/peers.ts';
 import { EXCEPTIONS } from '../../interop/wire/exceptions.ts';
 import { FLAGS } from '../../src/agent/launch/flag-table.ts';
-import { serveRequest } from '../../src/agent/session/control-requests.ts';
+import { serveRequest } from '../../src/agent/session/requests/control-requests.ts';
 import { HOST_ERRORS } from '../../src/mcp/errors/host-error.ts';
 import { SDK_ERRORS, SdkError } from '../../src/protocol/sdk-error.ts';
 import { OFFICIAL_EXPORTS } from '../../src/sdk/official-exports.ts';
@@ -81,7 +81,7 @@ function optionTable(options: Readonly<Record<string, OptionRow>>): string {
   const rows = Object.entries(options).map(([name, { goes, check, does }]) => {
     return [`\`${name}\``, ROUTES[goes], goes === 'refused' ? '' : check.what, does];
   });
-  return table(['option', 'passed as', 'type', 'meaning'], rows);
+  return table(['option', 'passed as', 'type with `strictOptions`', 'meaning'], rows);
 }
 
 function exportTable(): string {

@@ -18,7 +18,7 @@ export type MessagesRequest = {
   readonly system?: string | readonly RequestBlock[];
   readonly tools?: readonly RequestTool[];
   readonly stream?: boolean;
-  readonly output_config?: { readonly format?: unknown };
+  readonly output_config?: { readonly format?: unknown; readonly effort?: string };
   readonly [key: string]: unknown;
 };
 

@@ -2,7 +2,10 @@ import type { ReplyBlock, ReplyUsage } from './model-reply.ts';
 
 type WireBlock =
   | { type: 'text'; text: string }
-  | { type: 'tool_use'; id: string; name: string; input: object };
+  | { type: 'tool_use'; id: string; name: string; input: object }
+  | RawBlock;
+
+type RawBlock = { readonly type: string };
 
 /** An assistant message as the API sends it whole. */
 export type WireMessage = {
@@ -53,13 +56,15 @@ export function wireEvents(message: WireMessage, blocks: readonly ReplyBlock[]):
 }
 
 function wireBlock(block: ReplyBlock, id: string): WireBlock {
+  if (block.type === 'raw') return block.block;
   if (block.type === 'text') return { type: 'text', text: block.parts.join('') };
   return { type: 'tool_use', id: block.id ?? id, name: block.name, input: block.input };
 }
 
 function blockEvents(block: WireBlock, parts: readonly string[], index: number): WireEvent[] {
   const isText = block.type === 'text';
-  const content_block = isText ? { type: 'text', text: '' } : { ...block, input: {} };
+  const isCall = block.type === 'tool_use';
+  const content_block = isText ? { type: 'text', text: '' } : isCall ? { ...block, input: {} } : block;
   const delta = (part: string) =>
     isText ? { type: 'text_delta', text: part } : { type: 'input_json_delta', partial_json: part };
   return [
@@ -70,7 +75,7 @@ function blockEvents(block: WireBlock, parts: readonly string[], index: number):
 }
 
 function pieces(block: ReplyBlock | undefined): readonly string[] {
-  if (block === undefined) return [];
+  if (block === undefined || block.type === 'raw') return [];
   if (block.type === 'text') return block.parts;
   const json = JSON.stringify(block.input);
   const middle = Math.ceil(json.length / 2);

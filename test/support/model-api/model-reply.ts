@@ -1,7 +1,8 @@
 /** One block of an assistant message, before it has its id. */
 export type ReplyBlock =
   | { readonly type: 'text'; readonly parts: readonly string[] }
-  | { readonly type: 'tool_use'; readonly name: string; readonly input: object; readonly id?: string };
+  | { readonly type: 'tool_use'; readonly name: string; readonly input: object; readonly id?: string }
+  | { readonly type: 'raw'; readonly block: { readonly type: string } };
 
 /** The reply of the scripted model to one request. */
 export type Reply =
@@ -24,6 +25,11 @@ export function text(...parts: string[]): MessageReply {
 /** The model calls one tool; without an id it gets `toolu_<request>_<block>`, e.g. `toolu_0001_0`. */
 export function toolUse(name: string, input: object, id?: string): MessageReply {
   return { kind: 'message', blocks: [{ type: 'tool_use', name, input, ...(id && { id }) }] };
+}
+
+/** A content block that the API sends whole, such as the result of a tool of the server. */
+export function raw(block: { readonly type: string }): MessageReply {
+  return { kind: 'message', blocks: [{ type: 'raw', block }] };
 }
 
 /** Several replies as the blocks of one assistant message, in order. */

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from '../../../scripts/bundle.ts';
-import { isStale } from '../../../scripts/fresh-build.ts';
+import { isBuildStale, isStale } from '../../../scripts/fresh-build.ts';
 import { ROOT } from '../../../scripts/step.ts';
 import { CLI, PACKAGE } from './built-package.ts';
 
@@ -13,5 +13,6 @@ export async function setup(): Promise<void> {
   for (const path of ['package.json', 'bin']) {
     cpSync(join(ROOT, path), join(PACKAGE, path), { recursive: true });
   }
-  await bundle(join(PACKAGE, 'dist'));
+  if (isBuildStale()) await bundle(join(PACKAGE, 'dist'));
+  else cpSync(join(ROOT, 'dist'), join(PACKAGE, 'dist'), { recursive: true });
 }
