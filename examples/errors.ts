@@ -10,11 +10,27 @@ import {
   renameSession,
   SdkError,
   type SdkErrorCode,
+  type ToolContext,
   tool,
   toolServer,
 } from 'toolplane';
 import { type AgentScript, scriptAgent } from 'toolplane/testing';
 import { z } from 'zod';
+
+/** Throws what a request of a handler to the client throws. */
+async function inHandler(
+  request: (ctx: ToolContext) => Promise<unknown>,
+  options?: { onRequest: () => Record<string, unknown> },
+): Promise<void> {
+  let failure: unknown;
+  const server = toolServer('shop').tool('look', '', {}, (_, ctx) =>
+    request(ctx).catch((thrown: unknown) => {
+      failure = thrown;
+    }),
+  );
+  await server.call('look', {}, options);
+  throw failure;
+}
 
 /** One way to cause each error. */
 const CAUSES: Record<SdkErrorCode, () => unknown> = {
@@ -32,6 +48,9 @@ const CAUSES: Record<SdkErrorCode, () => unknown> = {
       .tool('a_b', '', {}, () => 2),
   'bad-schema': () => createSdkMcpServer({ name: 'shop', tools: [tool('price', '', z.string(), () => 1)] }),
   'bad-server': () => ask({ mcpServers: { files: { command: '' } } }),
+  'missing-capability': () => inHandler((ctx) => ctx.listRoots()),
+  'client-request-failed': () => inHandler((ctx) => ctx.listRoots(), { onRequest: () => ({}) }),
+  'not-connected': () => toolServer('shop', { channel: true }).channel.send('A parcel has arrived'),
   'unknown-tool': () =>
     toolServer('shop')
       .tool('price', '', {}, () => 1)

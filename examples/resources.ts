@@ -28,3 +28,37 @@ await host.getPrompt('handbook', 'welcome').catch(({ message }) => console.log(m
 // #endregion
 
 assert.equal(contents.length, 1);
+
+// #region templates
+let visits = 0;
+const library = createSdkMcpServer({
+  name: 'library',
+  resources: [
+    {
+      uri: 'library://visits',
+      name: 'visits',
+      read: () => String(visits),
+      subscribe: (onUpdate) => {
+        const timer = setInterval(() => {
+          visits++;
+          onUpdate();
+        }, 1000);
+        return () => clearInterval(timer);
+      },
+    },
+  ],
+  resourceTemplates: [
+    {
+      uriTemplate: 'library://books/{isbn}',
+      name: 'book',
+      complete: { isbn: (value) => ['9780262510875', '9780131103627'].filter((it) => it.startsWith(value)) },
+      read: ({ isbn }) => `The book ${isbn}`,
+    },
+  ],
+});
+// #endregion
+
+await using reader = createHost({ mcpServers: { library } });
+await reader.ready();
+const book = await reader.readResource('library', 'library://books/9780262510875');
+assert.deepEqual(book.contents, [{ uri: 'library://books/9780262510875', text: 'The book 9780262510875' }]);

@@ -17,7 +17,7 @@ const shop = toolServer('shop')
 
 /** The prompt for the main agent, in phrases that the rehearsal model follows. */
 const delegate = (subagent_type: string, prompt: string) =>
-  `Call Task with ${JSON.stringify({ description: 'a small task', prompt, subagent_type })}`;
+  `Call Agent with ${JSON.stringify({ description: 'a small task', prompt, subagent_type, run_in_background: false })}`;
 
 const log: string[] = [];
 
@@ -42,7 +42,8 @@ async function ask(prompt: string, extraArgs: Record<string, null> = {}): Promis
           mcpServers: [{ docs }], // its own server, not those of the session
         },
       },
-      allowedTools: ['Task', 'mcp__shop', 'mcp__docs'],
+      allowedTools: ['Agent', 'mcp__shop', 'mcp__docs'],
+      forwardSubagentText: true, // the texts of sub-agents, besides their calls
     },
   });
   for await (const message of conversation) {
@@ -50,7 +51,7 @@ async function ask(prompt: string, extraArgs: Record<string, null> = {}): Promis
     const agent = message.parent_tool_use_id === null ? 'main agent' : 'sub-agent';
     for (const block of message.message.content) {
       if (block.type === 'tool_use') log.push(`${agent} calls ${block.name}`);
-      if (block.type === 'text') log.push(`${agent} says ${block.text.trim()}`);
+      if (block.type === 'text' && agent === 'sub-agent') log.push(`${agent} says ${block.text.trim()}`);
     }
   }
   // #endregion
@@ -67,11 +68,11 @@ console.log(log.join('\n'));
 assert.deepEqual(
   log.filter((line) => line.includes('calls')),
   [
-    'main agent calls Task',
+    'main agent calls Agent',
     'sub-agent calls mcp__shop__count_stock',
-    'main agent calls Task',
-    'main agent calls Task',
+    'main agent calls Agent',
+    'main agent calls Agent',
     'sub-agent calls mcp__docs__search',
-    'main agent calls Task',
+    'main agent calls Agent',
   ],
 );

@@ -35,7 +35,7 @@ await using client = await AgentClient.open({
   tools: ['ToolSearch'],
   mcpServers: { shop },
   allowedTools: ['mcp__shop'],
-  // By default this happens when definitions take more than a tenth of the context window.
+  // By default this happens when definitions exceed a tenth of the context window or 20,000 tokens.
   extraArgs: { 'tool-search': 'on' },
 });
 

@@ -39,9 +39,11 @@ console.log(await shop.call('reserve', { item: 'teapot' }));
 console.log(await shop.call('reserve', { item: 'kettle' }));
 // #endregion
 
+// #region servers
 using deployServer = await startDeploy();
 const docs = serve('docs.ts');
 const deploy = { type: 'http' as const, url: deployServer.url };
+// #endregion
 
 console.log('# a server in another process');
 
