@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { EXAMPLES, type Example, SUPPORT } from '../../scripts/example-list.ts';
 import { knownOutput, runExample } from '../../scripts/example-run.ts';
@@ -8,6 +8,16 @@ test('every file of examples/ is listed, so that it runs', () => {
   const files = globSync('*.{ts,mjs}', { cwd: `${ROOT}examples` });
   expect(files.toSorted()).toEqual([...SUPPORT, ...EXAMPLES.map(({ name }) => `${name}.ts`)].toSorted());
 });
+
+test.each(['webhook', 'chat-bridge', 'ci-alerts'])(
+  'the channel %s is an example of less than 80 lines',
+  (name) => {
+    const lines = readFileSync(`${ROOT}examples/servers/${name}.ts`, 'utf8').split('\n');
+    expect(lines.length).toBeLessThan(80);
+    // The example of channels runs it, and asserts what it pushes.
+    expect(readFileSync(`${ROOT}examples/channels.ts`, 'utf8')).toContain(`./servers/${name}.ts`);
+  },
+);
 
 test('outputs are kept for the examples that print the same each time, and for no others', () => {
   const kept = globSync('*.txt', { cwd: `${ROOT}examples/output` });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildIfStale } from '../../scripts/fresh-build.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -13,12 +14,13 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 /** The folders whose code is found by its own location, the peers and the bundled sources; a link would lead back to this checkout. */
 const COPIED = ['src', 'scripts', 'bench', 'chaos', 'conformance', 'interop', 'examples'];
 
-/** A checkout as `npm ci` leaves it. */
+/** A checkout after `npm ci` and `npm run build`. */
 const root = mkdtempSync(join(tmpdir(), 'toolplane-peers-'));
 const log = join(root, 'npm-calls');
 const peers = join(root, 'interop/node_modules');
 
 beforeAll(() => {
+  if (!buildIfStale()) throw new Error('the package cannot be built');
   for (const folder of COPIED) {
     const filter = (source: string) => !source.endsWith('/node_modules');
     cpSync(join(ROOT, folder), join(root, folder), { recursive: true, filter });
@@ -28,7 +30,9 @@ beforeAll(() => {
     symlinkSync(join(ROOT, linked), join(root, linked));
   }
   mkdirSync(join(root, 'bin'));
-});
+  // Last, so that it is not older than the copied sources.
+  cpSync(join(ROOT, 'dist'), join(root, 'dist'), { recursive: true });
+}, 120_000);
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -76,7 +80,7 @@ test.each([
 test.each([
   ['bench', ['--json', '--quick', '--only', 'config']],
   ['chaos', ['--json', '--quick', '--ours', '--only', 'crash-mid-call']],
-  ['conformance', ['--json', '--only', '2025-11-25']],
+  ['conformance', ['--json', '--only', 'server-2025-11-25']],
   ['interop', ['--json', '--only', 'handler-throws']],
 ])('npm run %s %j: with peers just installed, stdout is one JSON document', (script, args) => {
   const { calls, installs, run } = checkout(`ln -s '${join(ROOT, 'interop/node_modules')}' node_modules`);

@@ -210,7 +210,9 @@ function declares(owner: string, member: string): boolean {
 /** Names of other programs, made-up names of explanations, and names to avoid. */
 const OTHER_NAMES = new Set([
   'CLAUDE.md',
+  'SKILL.md',
   'JSON.parse',
+  'MEMORY.md',
   'b__read',
   'create_invoice',
   'discount',

@@ -42,10 +42,13 @@ const MEMBERS: Record<keyof official.Query, true> = {
   [Symbol.asyncIterator]: true,
 };
 
+/** Methods of both packages that the official `Query` type does not declare. */
+const UNDECLARED = ['mcpAuthenticate', 'mcpClearAuth', 'mcpSubmitOAuthCallbackUrl'];
+
 const PACKAGES = { official: official.query as typeof query, toolplane: query };
 
 test('the first prototype of a query has the same public methods in both packages', () => {
-  const members = Reflect.ownKeys(MEMBERS);
+  const members = [...Reflect.ownKeys(MEMBERS), ...UNDECLARED];
   const theirs = methodsOf(start('official'));
   const ours = methodsOf(start('toolplane'));
   expect(theirs).toEqual(expect.arrayContaining(members));

@@ -26,6 +26,7 @@ beforeAll(async () => {
     ),
     text('Written.'),
     text('Resumed.'),
+    text('Continued.'),
   ]);
   const config = join(world.home, '.claude');
   projects = join(config, 'projects');
@@ -168,7 +169,7 @@ describe('changes', () => {
   }
 });
 
-test('a session of the real CLI: read by both, renamed and forked by ours, the fork resumed by the CLI', async () => {
+test('a session of the real CLI: read by both, renamed and forked by ours, the fork resumed by the CLI and by ours', async () => {
   const run = async (more: object = {}) => {
     const allowed = { tools: ['Write'], allowedTools: ['Write'], permissionMode: 'acceptEdits' as const };
     const query = ours.query({
@@ -191,7 +192,71 @@ test('a session of the real CLI: read by both, renamed and forked by ours, the f
   const { sessionId } = await ours.forkSession(id);
   expect(await run({ resume: sessionId })).toMatchObject({ session_id: sessionId, result: 'Resumed.' });
   expect(JSON.stringify(world.api.requests.at(-1)?.messages)).toContain('Written.');
+  const [, ...ofCli] = spoken(world.api.requests.at(-1)?.messages);
+  const own = { pathToClaudeCodeExecutable: undefined, resume: sessionId };
+  expect(await run(own)).toMatchObject({ session_id: sessionId, result: 'Continued.' });
+  // The model gets what the CLI has sent it, and the prompt and reply since then.
+  expect(spoken(world.api.requests.at(-1)?.messages).slice(1, ofCli.length + 1)).toEqual(ofCli);
+  expect(await ours.listSessions({ dir: world.cwd })).toMatchObject([{ sessionId }, { sessionId: id }]);
+  expect(await ours.getSessionMessages(sessionId)).toMatchObject([
+    ...(await official.getSessionMessages(sessionId)).map(({ uuid }) => ({ uuid })),
+    { type: 'user' },
+    { type: 'assistant' },
+  ]);
   await ours.deleteSession(id);
   expect(await official.getSessionInfo(id)).toBeUndefined();
   expect(await official.getSessionInfo(sessionId)).toMatchObject({ customTitle: 'Renamed (fork)' });
 });
+
+test('sub-agents of our own agent are stored as those of the real CLI', async () => {
+  await using place = await openCliSandbox(({ messages, tools }) => {
+    const asked = JSON.stringify(messages);
+    const delegate = tools?.find(({ name }) => name === 'Agent' || name === 'Task')?.name;
+    if (delegate === undefined) {
+      return asked.includes('tool_result') ? text('Found.') : toolUse('Bash', { command: 'echo hi' }, 'bash');
+    }
+    const input = { description: 'look up', prompt: 'Find it.', subagent_type: 'finder' };
+    return asked.includes('tool_result') ? text('Done.') : toolUse(delegate, input, 'task');
+  });
+  vi.stubEnv('CLAUDE_CONFIG_DIR', join(place.home, '.claude'));
+  vi.stubEnv('TOOLPLANE_HOME', join(place.home, '.toolplane'));
+  const agents = { finder: { description: 'finds', prompt: 'You find.', tools: ['Bash'] } };
+  const tools = { tools: ['Agent', 'Task', 'Bash'], allowedTools: ['Agent', 'Task', 'Bash'] };
+  const stored = async (it: Package, more: object) => {
+    const given = { ...options(place), ...tools, agents, ...more } as never;
+    const messages = await collect(it.query({ prompt: 'Delegate.', options: given }));
+    const id = messages.find(({ type }) => type === 'result')?.session_id as string;
+    const [agent, ...others] = await it.listSubagents(id);
+    expect(others).toEqual([]);
+    const found = await it.getSubagentMessages(id, agent as string);
+    return found.map(({ message, session_id, uuid: _, ...rest }) => {
+      const { role, content, stop_reason } = message as Record<string, unknown>;
+      expect(session_id).toBe(id);
+      return {
+        ...rest,
+        timestamp: typeof (rest as { timestamp?: string }).timestamp,
+        role,
+        content,
+        stop_reason,
+      };
+    });
+  };
+  const ofCli = await stored(official, {});
+  expect(ofCli).toHaveLength(4);
+  // The CLI writes `is_error: false` for some tools; absent means the same.
+  const ofOurs = await stored(ours, { pathToClaudeCodeExecutable: undefined });
+  expect(ofOurs).toEqual(JSON.parse(JSON.stringify(ofCli).replaceAll(',"is_error":false', '')));
+});
+
+/** The messages of a request as texts, without the reminders of the CLI. */
+function spoken(messages: unknown): string[] {
+  const all = (messages ?? []) as { role: string; content: string | Record<string, unknown>[] }[];
+  return all
+    .filter(({ role }) => role !== 'system')
+    .map(({ role, content }) => {
+      const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+      const said = blocks.filter(({ text }) => !String(text).startsWith('<system-reminder>'));
+      const kept = said.map(({ cache_control: _, ...block }) => JSON.stringify(block));
+      return `${role}: ${kept.join()}`;
+    });
+}

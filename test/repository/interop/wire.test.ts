@@ -13,8 +13,8 @@ let official: Sdk;
 let ours: Sdk;
 
 beforeAll(async () => {
-  official = (await loadPackage('official')) as Sdk;
-  ours = (await loadPackage('ours')) as Sdk;
+  official = (await loadPackage('official')) as unknown as Sdk;
+  ours = (await loadPackage('ours')) as unknown as Sdk;
   for (const name of Object.keys(process.env)) if (!KEPT.includes(name)) delete process.env[name];
   // Some cases make an SDK warn, or print its frames.
   process.removeAllListeners('warning');

@@ -68,7 +68,7 @@ beforeAll(() => {
   for (const part of ['dist', 'package.json']) {
     cpSync(join(ROOT, part), join(installed, NAME, part), { recursive: true });
   }
-  for (const name of ['@modelcontextprotocol', '@opentelemetry', 'undici', 'ws']) {
+  for (const name of ['@modelcontextprotocol', 'jose', 'undici', 'ws']) {
     symlinkSync(join(ROOT, 'node_modules', name), join(installed, name));
   }
   writeFileSync(join(root, 'notes.txt'), 'one\nneedle 42\n');
