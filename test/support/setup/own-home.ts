@@ -1,21 +1,28 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Sets one temporary home for all tests, so that none writes to the user's home or keychain. Vitest calls it first, and
- * the returned function last.
+ * Sets one temporary home for all tests, so that none writes to the user's home or keychain, and one directory for
+ * temporary files, so that none remain. Vitest calls it first, and the returned function last.
  */
 export function setup(): () => void {
-  const before = process.env.TOOLPLANE_HOME;
-  const home = mkdtempSync(join(tmpdir(), 'toolplane-home-'));
+  const { TOOLPLANE_HOME, TMPDIR } = process.env;
+  const root = mkdtempSync(join(tmpdir(), 'toolplane-tests-'));
+  const [home, temporary] = [join(root, 'home'), join(root, 'tmp')];
+  mkdirSync(home, { mode: 0o700 });
+  mkdirSync(temporary);
+  // Some tests run programs as another user.
+  chmodSync(root, 0o755);
   process.env.TOOLPLANE_HOME = home;
+  process.env.TMPDIR = temporary;
   process.env.TOOLPLANE_SECRETS = 'file';
   // Hundreds of processes load the same sources, so they share one compile cache.
   process.env.NODE_COMPILE_CACHE ??= join(home, 'compiled');
   return () => {
-    if (before === undefined) delete process.env.TOOLPLANE_HOME;
-    else process.env.TOOLPLANE_HOME = before;
-    rmSync(home, { recursive: true, force: true });
+    for (const [name, before] of Object.entries({ TOOLPLANE_HOME, TMPDIR }))
+      if (before === undefined) delete process.env[name];
+      else process.env[name] = before;
+    rmSync(root, { recursive: true, force: true });
   };
 }
