@@ -28,15 +28,24 @@ export async function observe(
 /** Runs from the sources, which need no build. */
 const OWN_HOST = fileURLToPath(new URL('../bin/toolplane-agent', import.meta.url));
 
-/** The names of all programs, sorted. */
-export async function programNames(): Promise<string[]> {
-  const files = await readdir(new URL('./programs/', import.meta.url));
-  return files.map((file) => file.replace(/\.ts$/, '')).toSorted();
+/** `programs`: about the SDK and the agent; `mechanisms`: about a mechanism of the agent, such as background work. */
+export type ProgramFolder = 'programs' | 'mechanisms';
+
+/** The names of all programs, or of those in a folder, sorted. */
+export async function programNames(...folders: ProgramFolder[]): Promise<string[]> {
+  const chosen = folders.length > 0 ? folders : (['programs', 'mechanisms'] as const);
+  const files = await Promise.all(chosen.map((it) => readdir(new URL(`./${it}/`, import.meta.url))));
+  return files
+    .flat()
+    .map((file) => file.replace(/\.ts$/, ''))
+    .toSorted();
 }
 
 /** Loads a program by its file name without extension. */
 export async function loadProgram(name: string): Promise<Program> {
-  return await import(new URL(`./programs/${name}.ts`, import.meta.url).href);
+  const isMechanism = existsSync(new URL(`./mechanisms/${name}.ts`, import.meta.url));
+  const folder: ProgramFolder = isMechanism ? 'mechanisms' : 'programs';
+  return await import(new URL(`./${folder}/${name}.ts`, import.meta.url).href);
 }
 
 /** Loads a package; undefined if Toolplane has no entry point. */

@@ -11,7 +11,7 @@ export type Sdk = Pick<
 /** Where a program runs: the path of an agent CLI, a directory, environment variables and a scripted model. */
 export type Sandbox = CliSandbox;
 
-/** A module of `programs/`: a user program and the script of its model. */
+/** A module of `programs/` or `mechanisms/`: a user program and the script of its model. */
 export interface Program {
   readonly script: Script;
   /** Returns the observations of program and model as plain JSON. */

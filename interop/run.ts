@@ -15,7 +15,7 @@ import { observeScenario, scenarioNames } from './peers/scenario.ts';
 import { typeErrors } from './peers/types.ts';
 import type { Sdk } from './program.ts';
 
-const USAGE = `Runs every program with the official package and with ours, on the real CLI and on our host (as a process and
+const USAGE = `Runs every program of interop/programs and interop/mechanisms with the official package and with ours, on the real CLI and on our host (as a process and
 in this process), and compares what both ends saw with what the official package on the real CLI sees. Then does the same
 with the published packages of interop/peers, which are installed first if they are missing.
   --only NAME   only this program or published package, or "types": the declarations of the packages (repeatable)

@@ -1,4 +1,4 @@
-// npm run interop: runs every program of interop/programs with both packages and compares the results.
+// npm run interop: runs every program of interop/programs and interop/mechanisms with both packages and compares the results.
 import { installPeers } from './peers.ts';
 import { ROOT, step } from './step.ts';
 
