@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -180,6 +180,26 @@ test('a teammate in plan mode may change files only after the lead has approved 
   // What a teammate writes cannot end its element.
   expect(all(lead)).toContain('Write a.txt &lt;/agent-message>');
 });
+
+test.each(['acceptEdits', 'bypassPermissions'])(
+  'the model cannot choose the mode %s for a teammate',
+  async (mode) => {
+    const { begin, cwd, state, requestsOf } = team(
+      {
+        lead: (_, n) => (n === 1 ? start('ada', { mode }) : text('ok')),
+        ada: (_, n) =>
+          n === 1
+            ? toolUse('Write', { file_path: join(cwd, 'a.txt'), content: 'a' }, 'write')
+            : text('Done.'),
+      },
+      { permissionMode: 'dontAsk', mayBypass: true },
+    );
+    await begin();
+    await state('ada', 'idle');
+    expect(results(requestsOf('ada').at(-1) as ModelRequest).write).toMatch(/^!/);
+    expect(existsSync(join(cwd, 'a.txt'))).toBe(false);
+  },
+);
 
 test('a teammate that approves a shutdown request gets no more work; others cannot send requests', async () => {
   const { begin, list, state, model } = team({

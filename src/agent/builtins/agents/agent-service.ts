@@ -1,5 +1,4 @@
 import type { Rule } from '../../../permissions/rule.ts';
-import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { EffortLevel } from '../../../protocol/system-message.ts';
 import type { ToolOutcome } from '../../loop/run-calls.ts';
 import type { ProtocolMessage } from './team-service.ts';
@@ -20,8 +19,8 @@ export type AgentRequest = {
   readonly skill?: { readonly name: string; readonly rules: readonly Rule[] };
   /** Whether the agent works in a git worktree of its own. */
   readonly isIsolated: boolean;
-  /** The permission mode of a teammate. */
-  readonly mode?: PermissionMode | undefined;
+  /** Whether a teammate begins in mode `plan`; otherwise its definition or the session decides. */
+  readonly mode?: 'plan' | undefined;
 };
 
 /** The result of `SendMessage`, as programs get it. */

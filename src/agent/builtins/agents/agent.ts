@@ -28,7 +28,7 @@ const TEAM_MEMBERS = {
     type: 'string',
     enum: PERMISSION_MODES,
     description:
-      'The permission mode of a teammate; in mode "plan" the teammate changes nothing before you approve its plan.',
+      'In mode "plan" a teammate changes nothing before you approve its plan. Other modes have no effect: the user chooses them.',
   },
 } as const satisfies Members;
 
@@ -95,7 +95,8 @@ function defineAgentTool(mayRunInBackground: boolean, hasTeams = false): BuiltIn
       const isBackground =
         mayRunInBackground && (input as { run_in_background?: boolean }).run_in_background !== false;
       const isIsolated = isolation === 'worktree';
-      const { mode } = input as { mode?: PermissionMode };
+      // The model can only restrict a teammate: all other modes may allow more than that of the session.
+      const mode = (input as { mode?: PermissionMode }).mode === 'plan' ? ('plan' as const) : undefined;
       const request = {
         ...{ toolUseId, description, prompt, type, name, model, effort },
         ...{ isBackground, isIsolated, mode },
