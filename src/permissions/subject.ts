@@ -82,8 +82,13 @@ export function contentFault(tool: string, content: string): string | undefined 
 
 /** Rules for pages name the host: `WebFetch(domain:example.com)`. */
 function domainRule(url: string): string | undefined {
-  if (/^domain:/i.test(url)) return url.toLowerCase();
-  return URL.canParse(url) ? `domain:${new URL(url).hostname}` : undefined;
+  if (/^domain:/i.test(url)) return withoutFinalDot(url.toLowerCase());
+  return URL.canParse(url) ? `domain:${withoutFinalDot(new URL(url).hostname)}` : undefined;
+}
+
+/** `example.com.` names the same host as `example.com`. */
+function withoutFinalDot(host: string): string {
+  return host.replace(/\.+$/, '');
 }
 
 function row(tool: string): Row | undefined {

@@ -42,6 +42,8 @@ export function pageUrl(text: string): URL | { readonly fault: string } {
     return { fault: `WebFetch supports http and https, not ${url.protocol}` };
   if (url.username !== '' || url.password !== '')
     return { fault: 'The URL contains a user name or password: remove it' };
+  // `example.com.` names the same host as `example.com`.
+  url.hostname = url.hostname.replace(/\.+$/, '');
   const host = bareHost(url);
   if (!isLocal(host)) {
     if (isIP(host) === 0 && !host.includes('.'))

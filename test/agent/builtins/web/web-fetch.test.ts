@@ -127,6 +127,8 @@ describe('URLs', () => {
     ['https://example.com', 'https://example.com/'],
     ['http://localhost:8080/', 'http://localhost:8080/'],
     ['http://10.0.0.1/', 'http://10.0.0.1/'],
+    ['http://localhost.:8080/', 'http://localhost:8080/'],
+    ['https://example.com./a', 'https://example.com/a'],
   ])('%s is requested as %s', (text, url) => {
     expect(pageUrl(text)).toMatchObject({ href: url });
   });
@@ -144,10 +146,8 @@ describe('URLs', () => {
   });
 
   test('rules compare the host', () => {
-    expect(subjectOf('WebFetch', { url: 'https://Example.com/a?b' })).toEqual({
-      kind: 'word',
-      value: 'domain:example.com',
-    });
+    for (const url of ['https://Example.com/a?b', 'https://example.com./', 'domain:Example.com.'])
+      expect(subjectOf('WebFetch', { url })).toEqual({ kind: 'word', value: 'domain:example.com' });
     expect(subjectOf('WebFetch', { url: 'nonsense' })).toBeUndefined();
   });
 });
