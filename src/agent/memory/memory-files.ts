@@ -241,7 +241,8 @@ export class MemoryReader {
     if (within !== undefined && relative(within, real).split(sep).includes('.git'))
       return ignore('it is in a .git directory');
     if (isAbove && isOfOtherUser(real)) return ignore('it belongs to another user');
-    if (importedBy !== undefined && !this.#options.mayRead(real))
+    const isLinked = within !== undefined && real !== join(realPath(within), relative(within, path));
+    if ((importedBy !== undefined || isLinked) && !this.#options.mayRead(real))
       return ignore('a deny rule forbids reading it');
     if (this.#seen.size >= MAX_FILES) return ignore(`there are more than ${MAX_FILES} memory files`);
     const read = readText(path, { maxBytes: MAX_FILE_BYTES });

@@ -124,6 +124,19 @@ test('a symbolic link does not lead out of the project', () => {
   expect(Object.keys(ignored)).toEqual(['x/out/secret.md', 'CLAUDE.local.md']);
 });
 
+test('a memory file that is a link is not read if a deny rule forbids reading its target', () => {
+  const place = memoryPlace(
+    { 'above/project/.env': 'SECRET=1', 'above/project/CLAUDE.md': 'text' },
+    { mayRead: (path) => !/(?:\.env|project\/CLAUDE\.md)$/.test(path) },
+  );
+  place.write('above/project/.claude/rules/a.md', 'rule');
+  symlinkSync('../.env', place.at('above/project/.claude/CLAUDE.md'));
+  const { paths, ignored } = readIn(place);
+  // A rule about the file itself does not apply: the user configured that memory files are read.
+  expect(paths).toEqual(['CLAUDE.md', '.claude/rules/a.md']);
+  expect(ignored['.claude/CLAUDE.md']).toMatch(/deny rule/);
+});
+
 test.each<[name: string, more: Partial<MemoryOptions>, reason: RegExp]>([
   ['.git/config', {}, /in a \.git directory/],
   ['logo.png', {}, /not a text file/],
