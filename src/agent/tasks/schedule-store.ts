@@ -59,10 +59,15 @@ export class DurableJobs {
     this.#record = join(home, `${name}.json`);
   }
 
-  /** The jobs that a session of this user has created. */
+  /** The jobs that a session of this user has created. Their times are those of the record: the file may be restored or edited. */
   list(): Job[] {
     const approved = this.#approved();
-    return readJobs(this.#path).filter((job) => approved[job.id] === fingerprint(job));
+    return readJobs(this.#path).flatMap(({ lastRunAt: _, ...job }) => {
+      const known = approved[job.id];
+      if (known?.fingerprint !== fingerprint(job)) return [];
+      const { createdAt, lastRunAt } = known;
+      return [{ ...job, createdAt, ...(lastRunAt !== undefined && { lastRunAt }) }];
+    });
   }
 
   /** How many jobs of the file are not approved. */
@@ -71,36 +76,39 @@ export class DurableJobs {
   }
 
   add(job: Job, details: Readonly<Record<string, unknown>>): void {
-    this.#change(
-      (tasks) => [...tasks, { ...job, ...details }],
-      (approved) => ({ ...approved, [job.id]: fingerprint(job) }),
-    );
+    const { id, createdAt, lastRunAt } = job;
+    const known = { fingerprint: fingerprint(job), createdAt, ...(lastRunAt !== undefined && { lastRunAt }) };
+    this.#change((tasks, approved) => ({
+      tasks: [...tasks, { ...job, ...details }],
+      approved: { ...approved, [id]: known },
+    }));
   }
 
   /** Removes a job; false if there is no such job. */
   remove(id: string): boolean {
     const isKnown = this.list().some((job) => job.id === id);
     if (!isKnown) return false;
-    this.#change(
-      (tasks) => tasks.filter((task) => task.id !== id),
-      (approved) => without(approved, id),
-    );
+    this.#change((tasks, approved) => ({
+      tasks: tasks.filter((task) => task.id !== id),
+      approved: without(approved, id),
+    }));
     return true;
   }
 
   /** Records a run before its prompt is sent, so that no process sends it again. False if another process was faster. */
   claim({ id, recurring }: Job, due: number): boolean {
     let isClaimed = false;
-    this.#change(
-      (tasks) =>
-        tasks.flatMap((task) => {
-          if (task.id !== id || (typeof task.lastRunAt === 'number' && task.lastRunAt >= due)) return [task];
-          isClaimed = true;
-          return recurring ? [{ ...task, lastRunAt: due }] : [];
-        }),
-      // A job that has run is approved no longer, even if an older state of the file is restored.
-      (approved) => (isClaimed && !recurring ? without(approved, id) : approved),
-    );
+    this.#change((tasks, approved) => {
+      const known = approved[id];
+      isClaimed = known !== undefined && (known.lastRunAt ?? 0) < due && tasks.some((task) => task.id === id);
+      if (!known || !isClaimed) return { tasks, approved };
+      if (!recurring)
+        return { tasks: tasks.filter((task) => task.id !== id), approved: without(approved, id) };
+      return {
+        tasks: tasks.map((task) => (task.id === id ? { ...task, lastRunAt: due } : task)),
+        approved: { ...approved, [id]: { ...known, lastRunAt: due } },
+      };
+    });
     return isClaimed;
   }
 
@@ -115,25 +123,30 @@ export class DurableJobs {
   }
 
   #change(
-    changeTasks: (tasks: readonly Record<string, unknown>[]) => Record<string, unknown>[],
-    changeApproved: (approved: Record<string, unknown>) => Record<string, unknown>,
-  ): void {
+    change: (tasks: readonly Task[], approved: Approved) => { tasks: readonly Task[]; approved: Approved },
+  ) {
     mkdirSync(dirname(this.#path), { recursive: true });
     this.#lock.guarded(() => {
-      const tasks = changeTasks(tasksIn(this.#path));
-      replaceFile(this.#path, `${JSON.stringify({ tasks }, undefined, 2)}\n`, { mode: 0o644 });
-      const approved = this.#approved();
-      const changed = changeApproved(approved);
-      if (changed !== approved) this.#writeRecord(changed);
+      const [before, approved] = [tasksIn(this.#path), this.#approved()];
+      const changed = change(before, approved);
+      // First the record: it decides whether a run is repeated.
+      if (changed.approved !== approved) this.#writeRecord(changed.approved);
+      if (changed.tasks !== before)
+        replaceFile(this.#path, `${JSON.stringify({ tasks: changed.tasks }, undefined, 2)}\n`, {
+          mode: 0o644,
+        });
     });
   }
 
-  #approved(): Record<string, unknown> {
+  #approved(): Approved {
     const record = jsonOf(this.#record);
-    return isRecord(record) && record.cwd === this.#cwd && isRecord(record.jobs) ? record.jobs : {};
+    if (!isRecord(record) || record.cwd !== this.#cwd || !isRecord(record.jobs)) return {};
+    return Object.fromEntries(
+      Object.entries(record.jobs).filter((entry): entry is [string, ApprovedJob] => isApprovedJob(entry[1])),
+    );
   }
 
-  #writeRecord(jobs: Readonly<Record<string, unknown>>): void {
+  #writeRecord(jobs: Approved): void {
     if (Object.keys(jobs).length === 0) {
       rmSync(this.#record, { force: true });
       return;
@@ -141,6 +154,28 @@ export class DurableJobs {
     mkdirSync(dirname(this.#record), { recursive: true, mode: 0o700 });
     replaceFile(this.#record, `${JSON.stringify({ cwd: this.#cwd, jobs })}\n`);
   }
+}
+
+/** A job as the file of the project contains it. */
+type Task = Readonly<Record<string, unknown>>;
+
+/** What the record of the user says about a job. */
+type ApprovedJob = {
+  readonly fingerprint: string;
+  readonly createdAt: number;
+  readonly lastRunAt?: number;
+};
+
+/** The approved jobs by their ids. */
+type Approved = Readonly<Record<string, ApprovedJob>>;
+
+function isApprovedJob(value: unknown): value is ApprovedJob {
+  return (
+    isRecord(value) &&
+    typeof value.fingerprint === 'string' &&
+    typeof value.createdAt === 'number' &&
+    (value.lastRunAt === undefined || typeof value.lastRunAt === 'number')
+  );
 }
 
 /** The directories of projects with durable jobs of this user. */
@@ -157,12 +192,12 @@ export function scheduledProjects(home: string): string[] {
   });
 }
 
-function without(record: Readonly<Record<string, unknown>>, id: string): Record<string, unknown> {
-  const { [id]: _, ...others } = record;
+function without(approved: Approved, id: string): Approved {
+  const { [id]: _, ...others } = approved;
   return others;
 }
 
-function fingerprint({ id, cron, prompt, recurring, timezone }: Job): string {
+function fingerprint({ id, cron, prompt, recurring, timezone }: Omit<Job, 'lastRunAt'>): string {
   const text = JSON.stringify([id, cron, prompt, recurring, timezone ?? null]);
   return createHash('sha256').update(text).digest('hex');
 }

@@ -173,6 +173,20 @@ test('a run is claimed once, and another live process keeps its lock', () => {
   expect(existsSync(lock)).toBe(false);
 });
 
+test('a restored file of the repository repeats no run, and changes no date of creation', () => {
+  const [cwd, home] = [directory(), directory()];
+  const jobs = new DurableJobs(cwd, home);
+  const made = { id: '0000000a', cron: '* * * * *', prompt: 'p', recurring: true, createdAt: START };
+  jobs.add(made, {});
+  const path = join(cwd, '.claude/scheduled_tasks.json');
+  const before = readFileSync(path, 'utf8');
+  expect(jobs.claim(made, START + MINUTE)).toBe(true);
+  writeFileSync(path, before.replaceAll(`${START}`, `${START + 60 * MINUTE}`));
+  expect(jobs.list()).toEqual([{ ...made, lastRunAt: START + MINUTE }]);
+  expect(jobs.claim(made, START + MINUTE)).toBe(false);
+  expect(jobs.claim(made, START + 2 * MINUTE)).toBe(true);
+});
+
 test('jobs of a repository that no session of the user created neither run nor are listed', () => {
   const [cwd, home] = [directory(), directory()];
   mkdirSync(join(cwd, '.claude'));
