@@ -56,12 +56,8 @@ export const EXCEPTIONS: readonly WireException[] = [
   },
   {
     cases: ['hook: throw'],
-    reason: 'A `PreToolUse` hook that throws denies the call; with the official package the call continues.',
-  },
-  {
-    cases: ['input: a stream that fails'],
     reason:
-      'If a prompt stream fails before its first message, the agent is closed without receiving a message.',
+      'A `PreToolUse` or `PermissionRequest` hook that throws denies the call, and a `UserPromptSubmit` hook that throws blocks the prompt; with the official package both continue.',
   },
   {
     cases: [

@@ -118,6 +118,9 @@ export function createQuery(deps: SdkDeps): QueryFunctions {
   return {
     query({ prompt, options }) {
       checkPrompt(prompt);
+      // A prompt stream is read later, so the first reader gets the error.
+      if (typeof prompt === 'string' && options?.abortController?.signal.aborted)
+        throw new AbortError('Operation aborted');
       return new Query(new Conversation(options, deps), prompt);
     },
     async startup(params) {
@@ -127,16 +130,23 @@ export function createQuery(deps: SdkDeps): QueryFunctions {
       const conversation = new Conversation(options, deps, initializeTimeoutMs);
       await within(conversation, initializeTimeoutMs);
       let query: Query | undefined;
+      let isClosed = false;
       return {
         query(prompt) {
-          if (query)
-            throw new SdkError('closed', 'query() was already called on this agent: call startup() again');
+          if (query || isClosed) throw new SdkError('closed', 'WarmQuery.query() can only be called once');
           checkPrompt(prompt);
           query = new Query(conversation, prompt);
           return query;
         },
-        close: () => void (query ? query.close() : conversation.close().catch(ignore)),
-        [Symbol.asyncDispose]: async () => (query ? query[Symbol.asyncDispose]() : conversation.close()),
+        close() {
+          isClosed = true;
+          if (query) query.close();
+          else conversation.close().catch(ignore);
+        },
+        async [Symbol.asyncDispose]() {
+          isClosed = true;
+          await (query ? query[Symbol.asyncDispose]() : conversation.close());
+        },
       };
     },
   };

@@ -113,13 +113,24 @@ describe('query', () => {
     expect(script.agent.sent).toHaveLength(1);
   });
 
-  test('a failing stream aborts the query; its error is the cause', async () => {
+  test('a failing stream ends the input; the messages of the turn arrive, then its error is the cause', async () => {
     async function* failing(): AsyncGenerator<SDKUserMessage> {
       yield user('one');
       throw new Error('input broke');
     }
-    const { query, played } = playQuery(turn(), {}, failing());
-    const thrown = await collect(query).catch((error: unknown) => error);
+    const { query, played } = playQuery(
+      turn(async (agent) => {
+        await agent.agent.ended();
+        agent.assistant('late');
+      }),
+      {},
+      failing(),
+    );
+    const seen: string[] = [];
+    const thrown = await (async () => {
+      for await (const { type } of query) seen.push(type);
+    })().catch((error: unknown) => error);
+    expect(seen).toEqual(['assistant', 'result']);
     expect(thrown).toBeInstanceOf(AbortError);
     expect(thrown).toMatchObject({ name: 'Error', cause: { message: 'input broke' } });
     await played;
@@ -301,7 +312,7 @@ describe('query', () => {
     await Promise.allSettled([thrower.played, block.played]);
   });
 
-  test('an already aborted signal rejects the first message and starts nothing', async () => {
+  test('an already aborted signal starts nothing: query() throws for a text, reading rejects for a stream', async () => {
     const abortController = new AbortController();
     abortController.abort();
     let isStarted = false;
@@ -310,8 +321,9 @@ describe('query', () => {
       throw new Error('started');
     };
     const { query } = createQuery(fakeDeps());
-    const aborted = query({ prompt: 'x', options: { abortController, link } });
-    await expect(aborted.next()).rejects.toThrow(AbortError);
+    const options = { abortController, link };
+    expect(() => query({ prompt: 'x', options })).toThrow(AbortError);
+    await expect(query({ prompt: yields(user('x')), options }).next()).rejects.toThrow(AbortError);
     expect(isStarted).toBe(false);
   });
 
@@ -380,6 +392,7 @@ describe('query', () => {
       const warm = await createQuery(fakeDeps()).startup({ options: { link: agent.link } });
       if (end === 'block') await warm[Symbol.asyncDispose]();
       else warm.close();
+      expect(() => warm.query('late')).toThrow(expect.objectContaining({ code: 'closed' }));
       await agent.played;
     }
   });

@@ -1,4 +1,5 @@
 import { Queue } from '../../base/async/queue.ts';
+import { startTimer } from '../../base/async/timers.ts';
 import { type ControlAnswer, ControlChannel } from '../../control/channel.ts';
 import { type AgentLink, logFrames } from '../../control/link.ts';
 
@@ -175,9 +176,16 @@ export class Conversation {
     await this.#link.close();
   }
 
-  /** Aborts because of an error of the program's own input. */
+  /**
+   * Aborts because of an error of the program's own input: the agent gets no more input, and a short time to finish the
+   * turn. Iterating yields the messages of this time, then throws.
+   */
   abort(cause: unknown): void {
-    this.fail(new AbortError(ABORTED, { cause }));
+    if (this.#isClosed) return;
+    this.#aborted = new AbortError('Operation aborted', { cause });
+    const timer = startTimer(ABORT_GRACE_MS, () => this.fail(new AbortError(ABORTED, { cause })));
+    this.#channel.done.catch(() => {}).finally(() => clearTimeout(timer));
+    this.#link.end();
   }
 
   /** Closes the agent; iterating then throws this error. */
@@ -281,6 +289,8 @@ const BESIDE_TURNS: ReadonlySet<string> = new Set([
   'plugin_install',
 ]);
 
+/** How long the agent may go on after a prompt stream has failed, as with the official package. */
+const ABORT_GRACE_MS = 2_000;
 const ABORTED = 'Claude Code process aborted by user';
 
 /** Closes the bridge if opening the link throws. A local process that cannot be started is reported to the first reader. */

@@ -119,6 +119,12 @@ const STARTS: readonly (readonly [string, string, Parameters<typeof start>[2], S
     { abortController: aborted },
     { stage: 'next', name: 'Error', isAbort: true },
   ],
+  [
+    'a signal that is already aborted, with a text as prompt',
+    '',
+    { prompt: 'x', abortController: aborted },
+    { stage: 'query', name: 'Error', isAbort: true },
+  ],
   ['a prompt stream that throws', '', { prompt: broken() }, { stage: 'next', name: 'Error', isAbort: true }],
   ['a clean exit before the result', 'exits cleanly', {}, { stage: 'never' }],
   ['a clean exit at start', 'exits cleanly at start', {}, { stage: 'never' }],
@@ -144,7 +150,7 @@ test.each(START_CASES)('%s: %s fails at the same place', async (name, _, fails, 
 function start(
   name: keyof typeof PACKAGES,
   fails: string,
-  { prompt = endless(), ...options }: Options & { prompt?: AsyncIterable<SDKUserMessage> } = {},
+  { prompt = endless(), ...options }: Options & { prompt?: string | AsyncIterable<SDKUserMessage> } = {},
 ): Run {
   const abortController = new AbortController();
   const q = PACKAGES[name].query({
