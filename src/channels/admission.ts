@@ -12,7 +12,7 @@ export const REFUSALS: Readonly<Record<RefusalReason, string>> = {
   rate: 'the server exceeded the rate limit; raise "maxPerMinute" of the channel, or let the server send less',
   quota:
     'too many messages of the channel are pending; let a conversation receive them, or delete them with: toolplane channels purge --state pending --source <name>',
-  storage: 'the channel inbox cannot be written',
+  storage: 'the channel inbox cannot be written; an earlier warning gives the reason and the remedy',
 };
 
 /** Why a message is not stored. */

@@ -14,7 +14,7 @@ export function isLocked(cause: unknown): boolean {
   return sqliteCode(cause instanceof InboxError ? cause.cause : cause) === SQLITE_BUSY;
 }
 
-/** Whether the disk is full, or the inbox has its maximum size. */
+/** Whether the disk is full, or the inbox has reached its maximum size. */
 export function isFull(cause: unknown): boolean {
   return sqliteCode(cause) === SQLITE_FULL;
 }
@@ -46,7 +46,10 @@ const SQLITE_FAULTS: ReadonlyMap<number, string> = new Map([
   [SQLITE_READONLY, 'it or its directory is read-only; make both writable'],
   [10, 'the disk reported an error; check the disk and its free space'],
   [11, 'it is damaged; move it away to start with an empty inbox'],
-  [SQLITE_FULL, 'the disk is full, or the inbox has its maximum size; free some space on the disk'],
+  [
+    SQLITE_FULL,
+    'the disk is full, or the inbox has reached its maximum size; free disk space, or delete messages with toolplane channels purge (see --help)',
+  ],
   [14, 'it or its directory is not accessible; check the owner and mode of both'],
   [26, 'it is not a database; move it away to start with an empty inbox'],
 ]);

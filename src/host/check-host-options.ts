@@ -52,7 +52,7 @@ const HOST: Readonly<Record<keyof HostOptions, Check>> = {
   handlers: record,
   logLevel: oneOf(...LOG_LEVELS),
   channels: {
-    what: 'an object with servers (an object by name) and onMessage (a function)',
+    what: 'an object with servers (an object whose keys are server names) and onMessage (a function)',
     holds: (value) => isRecord(value) && isRecord(value.servers) && callback.holds(value.onMessage),
   },
   cacheDirectory: either(nonEmptyString, FALSE),

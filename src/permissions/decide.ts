@@ -168,7 +168,7 @@ function byMode(situation: Situation): Decision {
     return { kind: 'allow', reason: { mode, annotation: 'readOnlyHint', text: `${call.name} is read-only` } };
   }
   if (approval === 'never' || (approval === 'in-plan-mode' && mode !== 'plan'))
-    return { kind: 'allow', reason: { mode, text: `${call.name} changes only the session` } };
+    return { kind: 'allow', reason: { mode, text: `${call.name} needs no approval` } };
   if (mode === 'plan' && !readOnly) {
     return {
       kind: 'deny',

@@ -329,7 +329,7 @@ export class ToolSession implements McpSession, ChannelPort {
   #request({ method, params }: ClientRequest, ctx: CallContext): Promise<Record<string, unknown>> {
     if (ctx.isAborted || ctx.isFinished) return Promise.reject(endOf(ctx));
     const id = `${method}-${++this.#nextRequest}`;
-    const sent = { ctx, ...Promise.withResolvers<Record<string, unknown>>() };
+    const sent = { method, ctx, ...Promise.withResolvers<Record<string, unknown>>() };
     this.#requests ??= new Map();
     this.#requests.set(id, sent);
     ctx.signal.addEventListener('abort', () => this.#dropRequests(ctx), { once: true });
@@ -345,8 +345,10 @@ export class ToolSession implements McpSession, ChannelPort {
     if ('result' in response && isRecord(response.result)) sent.resolve(response.result);
     else {
       const error: unknown = 'error' in response ? response.error : undefined;
-      const message = isRecord(error) ? String(error.message) : 'its response has no result';
-      sent.reject(new SdkError('client-request-failed', `The client refused the request: ${message}`));
+      const fault = isRecord(error)
+        ? `an error: ${String(error.message)}`
+        : 'an invalid result: the response has neither a result object nor an error object';
+      sent.reject(new SdkError('client-request-failed', `The client answered ${sent.method} with ${fault}`));
     }
     return true;
   }
@@ -405,7 +407,10 @@ export class ToolSession implements McpSession, ChannelPort {
   }
 }
 
-type SentRequest = PromiseWithResolvers<Record<string, unknown>> & { readonly ctx: CallContext };
+type SentRequest = PromiseWithResolvers<Record<string, unknown>> & {
+  readonly method: string;
+  readonly ctx: CallContext;
+};
 
 /** Why a call can make no requests any more. */
 function endOf(ctx: CallContext): unknown {

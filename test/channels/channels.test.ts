@@ -81,7 +81,7 @@ describe('channels', () => {
     expect(before.length).toBeGreaterThan(3);
     expect(notes).toEqual([
       expect.stringMatching(
-        /cannot be written: the disk is full, or the inbox has its maximum size.*not acknowledged until/,
+        /cannot be written: the disk is full, or the inbox has reached its maximum size.*not acknowledged until/,
       ),
     ]);
     using inbox = await Inbox.open(directory);

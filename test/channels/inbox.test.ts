@@ -433,7 +433,7 @@ describe('an inbox that cannot be used', () => {
     try {
       fill();
     } catch (cause) {
-      expect(storageFault(cause)).toMatch(/^the disk is full, or the inbox has its maximum size/);
+      expect(storageFault(cause)).toMatch(/^the disk is full, or the inbox has reached its maximum size/);
     }
   });
 

@@ -415,7 +415,8 @@ export function invalidInput(tool: string, faults: readonly string[]): ToolOutco
 /** A system error in one line for the model; undefined for other errors. */
 export function systemFault(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown) || typeof thrown.code !== 'string') return undefined;
-  if (thrown.code === 'ERR_INVALID_ARG_VALUE') return 'A path or command contains an invalid character';
+  if (thrown.code === 'ERR_INVALID_ARG_VALUE')
+    return 'A path or command contains a null character (U+0000); remove it';
   if (!('syscall' in thrown)) return undefined;
   const what = Object.hasOwn(SENTENCES, thrown.code) ? SENTENCES[thrown.code] : thrown.message;
   return 'path' in thrown && typeof thrown.path === 'string' ? `${what}: ${thrown.path}` : String(what);

@@ -326,7 +326,12 @@ export class SessionServices implements AsyncDisposable {
         skills: this.skills.serviceFor(skillUser(agent, agents)),
       }),
       preloadedSkills: (agent, signal) =>
-        this.skills.preloaded(agent.options.definition.skills ?? [], skillUser(agent), signal),
+        this.skills.preloaded(
+          agent.options.type,
+          agent.options.definition.skills ?? [],
+          skillUser(agent),
+          signal,
+        ),
       openTranscript: (agent) => session.conversation.openSubAgentTranscript(agent),
       environment: (model) => session.environment?.section(model) ?? '',
       reminders: (signal) => session.reminders.beforeSubAgent(signal),

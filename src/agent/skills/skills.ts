@@ -426,14 +426,19 @@ export class Skills {
   }
 
   /** The texts of skills that follow the first prompt of a sub-agent. Unknown skills are left out, with a note. */
-  async preloaded(names: readonly string[], user: SkillUser, signal: AbortSignal): Promise<string[]> {
+  async preloaded(
+    type: string,
+    names: readonly string[],
+    user: SkillUser,
+    signal: AbortSignal,
+  ): Promise<string[]> {
     const texts: string[] = [];
     for (const given of names) {
       const skill = this.find(given);
       const expanded = skill && (await this.#expand(skill, '', user, signal, false));
       if (!expanded || 'fault' in expanded) {
         this.#deps.note(
-          `skill ${JSON.stringify(given)} of a sub-agent is not loaded: ${expanded?.fault ?? 'no skill has this name; correct "skills" in the definition of the agent'}`,
+          `skill ${JSON.stringify(given)} of the sub-agent ${JSON.stringify(type)} is not loaded: ${expanded?.fault ?? 'no skill has this name; correct "skills" in its definition'}`,
         );
         continue;
       }

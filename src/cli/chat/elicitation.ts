@@ -89,7 +89,12 @@ function addressLines(url: string): Piece[] {
     line('  host: ', [host, 'strong'], isSecure ? '' : ' (the connection is not encrypted)'),
     ...(username || password ? [line(['  The address contains a user name: check the host.', 'warn'])] : []),
     ...(host.includes('xn--')
-      ? [line(['  The host has letters that may look like others: check it.', 'warn'])]
+      ? [
+          line([
+            '  The host name has letters that may look like other letters: check that it is the host you expect.',
+            'warn',
+          ]),
+        ]
       : []),
   ];
 }

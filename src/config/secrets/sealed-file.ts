@@ -306,7 +306,8 @@ export function readPrivateFile(
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     if (code === 'ENOENT' || code === 'ENOTDIR') return { text: undefined };
-    if (code === 'ELOOP') return { fault: 'the file must not be a symbolic link' };
+    if (code === 'ELOOP')
+      return { fault: 'the file is a symbolic link; replace it by a copy of the file that it points to' };
     return { fault: messageOf(cause) };
   }
   try {

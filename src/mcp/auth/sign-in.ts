@@ -285,7 +285,7 @@ export async function resolveClient(input: ClientInput): Promise<StoredClient> {
   if (clientId !== undefined) {
     if (clientSecret !== undefined && oauth.issuer === undefined) {
       const detail =
-        '"oauth.clientSecret" requires "oauth.issuer", because the server must not choose where the client secret is sent; set it in the entry';
+        '"oauth.clientSecret" requires "oauth.issuer", because the server must not choose where the client secret is sent; set "oauth.issuer" in the entry';
       throw new AuthError('issuer-mismatch', server, detail);
     }
     const secret = clientSecret === undefined ? {} : { client_secret: clientSecret };

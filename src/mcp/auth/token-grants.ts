@@ -164,7 +164,7 @@ async function identityAssertion(
     // The identity provider decides which servers its users may use.
     const isUnanswered = ['AbortError', 'TimeoutError'].includes((failure as Error | undefined)?.name ?? '');
     if (failure instanceof AuthRequestError || isUnanswered) throw failure;
-    const detail = `the identity provider ${new URL(issuer).origin} does not grant access to this server; ask its administrator`;
+    const detail = `the identity provider ${new URL(issuer).origin} does not grant access to this server; ask the administrator of the identity provider`;
     throw new AuthError('denied', server, detail);
   });
   return jwtAuthGrant;

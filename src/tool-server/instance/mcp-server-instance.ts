@@ -298,7 +298,7 @@ function defineClass(sdk: typeof import('./mcp-core.ts')): InstanceClass {
           try {
             return await sendRequest({ method, params } as never, sdk.ResultSchema as never);
           } catch (cause) {
-            const message = `The client refused the request: ${messageOf(cause)}`;
+            const message = `The request ${method} to the client failed: ${messageOf(cause)}`;
             throw new SdkError('client-request-failed', message, { cause });
           }
         },

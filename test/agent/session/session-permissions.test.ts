@@ -100,6 +100,7 @@ describe('session permissions', () => {
     expect(await ask('set_permission_mode', { mode: 'bypassPermissions' })).toMatchObject({
       subtype: 'error',
       error_code: 'bypass_not_launched',
+      error: expect.stringContaining('start with --allow-dangerously-skip-permissions'),
     });
     expect(await ask('set_permission_mode', { mode: 'constructor' })).toMatchObject({ subtype: 'error' });
     expect(await ask('set_permission_mode', { mode: 'plan' })).toMatchObject({ response: { mode: 'plan' } });

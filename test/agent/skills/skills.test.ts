@@ -388,8 +388,8 @@ describe('files', () => {
 
   test('kinds of sub-agents: the project’s override the user’s, the program’s override both, and skills are preloaded', async () => {
     const agent = (name: string, description: string) =>
-      `---\nname: ${name}\ndescription: ${description}\nskills: s\n---\nYou are ${description}.`;
-    const { host } = await place({
+      `---\nname: ${name}\ndescription: ${description}\nskills: s, missing\n---\nYou are ${description}.`;
+    const { host, notes } = await place({
       'home/agents/f.md': agent('finder', 'user'),
       'work/.claude/agents/deep/f.md': agent('finder', 'project'),
       'work/.claude/agents/o.md': agent('own', 'file'),
@@ -417,6 +417,9 @@ describe('files', () => {
     expect(started?.system).toContain('You are project.');
     expect(texts(started)[0]).toBe('Find.');
     expect(texts(started)[2]).toContain('Skill text');
+    expect(notes).toContain(
+      'skill "missing" of the sub-agent "finder" is not loaded: no skill has this name; correct "skills" in its definition',
+    );
   });
 
   test('the output style is sent with the first prompt and named later', async () => {

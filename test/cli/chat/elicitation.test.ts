@@ -66,7 +66,7 @@ describe('elicitation', () => {
 
   test.each([
     ['https://bank.example@evil.example/login', 'evil.example', /user name/],
-    ['https://xn--pple-43d.com/', 'xn--pple-43d.com', /look like others/],
+    ['https://xn--pple-43d.com/', 'xn--pple-43d.com', /look like other letters/],
     ['http://shop.example:8080/', 'shop.example:8080', /not encrypted/],
   ])('the host of %s is shown, and opened only after consent', async (url, host, warning) => {
     for (const [answer, opened] of [

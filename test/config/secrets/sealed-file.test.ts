@@ -113,8 +113,8 @@ test('refuses links and directories', () => {
   copyFileSync(home.sealed, moved);
   rmSync(home.sealed);
   symlinkSync(moved, home.sealed);
-  expect(() => open(home).read()).toThrow('the file must not be a symbolic link');
-  expect(() => open(home).change(() => true)).toThrow('the file must not be a symbolic link');
+  expect(() => open(home).read()).toThrow('the file is a symbolic link; replace it');
+  expect(() => open(home).change(() => true)).toThrow('the file is a symbolic link; replace it');
   expect(() => new SealedFile(home.home, storeKeys(home)).read()).toThrow('not a regular file');
 });
 

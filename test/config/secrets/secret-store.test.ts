@@ -159,7 +159,7 @@ describe('the unencrypted file of earlier versions', () => {
     const other = join(home.home, 'other');
     home.write(other, text(SECRETS));
     symlinkSync(other, home.plain);
-    expect(() => openSecretStore(home).get('a')).toThrow('the file must not be a symbolic link');
+    expect(() => openSecretStore(home).get('a')).toThrow('the file is a symbolic link; replace it');
     expect(readFileSync(other, 'utf8')).toBe(text(SECRETS));
   });
 

@@ -140,9 +140,12 @@ describe('requests of a session', () => {
 
   test.each([
     [{ result: { roots: 1 } }, 'The client answered roots/list with an invalid result'],
-    [{ error: { code: -1, message: 'User rejected' } }, 'The client refused the request: User rejected'],
-    [{ result: 7 }, 'The client refused the request: its response has no result'],
-    [{ error: null }, 'The client refused the request: its response has no result'],
+    [
+      { error: { code: -1, message: 'User rejected' } },
+      'The client answered roots/list with an error: User rejected',
+    ],
+    [{ result: 7 }, 'roots/list with an invalid result: the response has neither a result object nor'],
+    [{ error: null }, 'roots/list with an invalid result: the response has neither a result object nor'],
   ])('the response %j rejects', async (response, message) => {
     const user = open(({ listRoots }) => listRoots());
     const called = user.ask('tools/call', { name: 'ask' });

@@ -165,9 +165,10 @@ async function setMode(session: Session, { mode }: Frame): Promise<Reply> {
     );
   }
   if (mode === 'bypassPermissions' && !session.context.mayBypass) {
+    const { nameOf = flagName } = session.options;
     throw new SdkError(
       'control-failed',
-      'Mode bypassPermissions was not enabled at launch: start with allowDangerouslySkipPermissions',
+      `Mode bypassPermissions was not enabled at launch: start with ${nameOf('allow-dangerously-skip-permissions')}`,
       { errorCode: 'bypass_not_launched' },
     );
   }

@@ -47,8 +47,13 @@ async function fileText(name: string, part: string, path: string): Promise<strin
     return await readFile(path, 'utf8');
   } catch (cause) {
     const why = messageOf(cause).split(',')[0];
-    throw new HostError('bad-config', name, `"tls.${part}" cannot be read: ${why}; set an absolute path`, {
-      cause,
-    });
+    throw new HostError(
+      'bad-config',
+      name,
+      `"tls.${part}" cannot be read: ${why}; correct the path in its entry, or make the file readable`,
+      {
+        cause,
+      },
+    );
   }
 }

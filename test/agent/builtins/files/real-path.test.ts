@@ -47,7 +47,7 @@ test.each<[string, string, string]>([
 test.each<[string, string]>([
   ['circle', 'The symbolic links form a loop: CWD/circle'],
   ['circle/x', 'The symbolic links form a loop: CWD/circle/x'],
-  ['nul\0', 'A path or command contains an invalid character'],
+  ['nul\0', 'A path or command contains a null character (U+0000); remove it'],
 ])('%j cannot be resolved, with the reason', async (given, fault) => {
   const { cwd } = workspaceWithLinks();
   expect(await realInput(TOOL, { file_path: given }, { cwd, home: cwd, directories: [] })).toEqual({

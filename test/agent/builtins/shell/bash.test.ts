@@ -48,7 +48,7 @@ test.each<[string, string, string]>([
     `: ${'x'.repeat(3_000_000)}`,
     'The command is too long: write it to a file and run the file',
   ],
-  ['an invalid character', 'echo \0', 'A path or command contains an invalid character'],
+  ['a null character', 'echo \0', 'A path or command contains a null character (U+0000); remove it'],
 ])('a failure is reported: %s', async (_, command, expected) => {
   expect(await call(BASH, { command }, worldIn(directoryWith()))).toEqual(failed(expected));
 });
