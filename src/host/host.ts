@@ -130,7 +130,8 @@ export class Host extends HostFeatures implements AsyncDisposable {
   }
 
   /**
-   * Resolves when every server is connected or has failed. Rejects if a required or named server is not connected.
+   * Resolves when each server that connects at start, and each server with `required`, is connected or has failed, or at
+   * the deadline. With `servers`, waits only for these. Rejects if a required or named server is not connected.
    */
   async ready(options: Ready = {}): Promise<void> {
     this.#checkOpen();

@@ -84,7 +84,8 @@ export const SDK_ERRORS = {
   'serve-failed': {
     meaning:
       '`toolplane serve` found no tool server in the module, or `listen()` cannot listen on the address.',
-    remedy: 'Export one: `export default createSdkMcpServer({ … })`; or use another host or port.',
+    remedy:
+      'If the module exports no tool server, export one: `export default createSdkMcpServer({ … })`. If the address cannot be used, choose another host or port.',
   },
   'missing-capability': {
     meaning: 'A handler requested input, a completion or the roots of a client that does not support it.',

@@ -88,7 +88,7 @@ const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'serve',
-    summary: 'Serve the built-in tools over stdio to any MCP client.',
+    summary: 'Serve Read, Glob and Grep, and with flags Edit, Write and Bash, over stdio to any MCP client.',
     load: async () => (await import('./serve.ts')).defineMcpServe,
   },
 ];

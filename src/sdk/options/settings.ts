@@ -400,7 +400,9 @@ export type SandboxNetworkConfig = {
 /** Violations that are not reported: paths or operations by command. */
 export type SandboxIgnoreViolations = Record<string, string[]>;
 
-/** The sandbox in which the agent runs shell commands. */
+/**
+ * Sandbox settings of the `claude` CLI. Toolplane's agent has no sandbox and does not start with `enabled: true`.
+ */
 export type SandboxSettings = {
   enabled?: boolean;
   failIfUnavailable?: boolean;

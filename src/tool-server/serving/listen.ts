@@ -47,7 +47,10 @@ export type ListenOptions = {
   allowedOrigins?: readonly string[];
   /** Maximum size of a request in bytes; default 4 MiB. */
   maxBodyBytes?: number;
-  /** Maximum number of sessions of MCP 2025-11-25 and earlier; default 1000. The longest idle one is closed for a new one. */
+  /**
+   * Maximum number of sessions of MCP 2025-11-25 and earlier; default 1000. At the limit, the longest-idle session of the
+   * caller with the most sessions is closed for a new one; if none can be closed, the request gets 503.
+   */
   maxSessions?: number;
   /** Time after which an unused session is closed; default 30 minutes. */
   sessionIdleMs?: number;

@@ -80,7 +80,7 @@ test.runIf(hasScript)('a tab in a terminal finishes the word', async () => {
   await terminal.until('loaded\r\n');
   terminal.type('toolplane mcp serv\t--allow-wr\t--help\n');
   await terminal.until('toolplane mcp serve --allow-writes --help');
-  await terminal.until('Serve the built-in tools');
+  await terminal.until('Serve Read, Glob and Grep');
   terminal.type('exit\n');
   await terminal.closed;
 });
@@ -96,7 +96,7 @@ test.each(['zsh'].filter(isThere))('so does one in %s', async () => {
   );
   await terminal.until('loaded\r\n');
   terminal.type('toolplane mcp serv\t--allow-wr\t--help\n');
-  await terminal.until('Serve the built-in tools');
+  await terminal.until('Serve Read, Glob and Grep');
   terminal.type('toolplane mcp get gith\t--no-connect\n');
   await terminal.until('github');
   await terminal.until('settings.json');
