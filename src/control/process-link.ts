@@ -285,7 +285,10 @@ function spawnLocal(
   stderr: { onLine(line: string): void; onText?: ((text: string) => void) | undefined; onEnd(): void },
 ): SpawnedProcess {
   if (request.cwd !== undefined && !existsSync(request.cwd)) {
-    throw new SdkError('spawn-failed', `The agent cannot be started: cwd ${request.cwd} does not exist`);
+    throw new SdkError(
+      'spawn-failed',
+      `The agent cannot be started: cwd ${request.cwd} does not exist; create the directory, or set another cwd`,
+    );
   }
   const child = spawn(request.command, request.args, {
     cwd: request.cwd,

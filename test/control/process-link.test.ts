@@ -484,7 +484,8 @@ describe('spawn agent', () => {
     ).toThrow(
       expect.objectContaining({
         code: 'spawn-failed',
-        message: 'The agent cannot be started: cwd /no/such/dir does not exist',
+        message:
+          'The agent cannot be started: cwd /no/such/dir does not exist; create the directory, or set another cwd',
       }),
     );
   });

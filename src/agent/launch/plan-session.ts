@@ -163,7 +163,11 @@ function planChannels(
   if (configured === false)
     return {
       requested: [],
-      faults: given ? [`${nameOf('channels')}: the managed settings disable channels`] : faults,
+      faults: given
+        ? [
+            `${nameOf('channels')}: the managed settings disable channels; leave it out, or ask your administrator`,
+          ]
+        : faults,
     };
   const named = parsed.flatMap((it) => ('server' in it && it.server !== undefined ? [it.server] : []));
   const added = named.filter((name) => !Object.hasOwn(configured, name));

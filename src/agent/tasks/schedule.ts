@@ -195,7 +195,7 @@ export class Schedule implements NoticeSource, AsyncDisposable {
       writeJobs(file, jobs);
     } catch (cause) {
       this.#deps.note(
-        `scheduled jobs could not be stored and are lost at the end of the session: ${messageOf(cause)}`,
+        `the scheduled prompts cannot be stored in ${file} and are lost at the end of the session: ${messageOf(cause)}; check its permissions and the free disk space`,
       );
     }
   }

@@ -102,7 +102,7 @@ export class Team implements NoticeSource, AsyncDisposable {
     };
     if (to === LEAD) return this.#sendToLead(message);
     const member = this.#members.get(to);
-    if (!member) return `there is no teammate “${to}”`;
+    if (!member) return `there is no teammate “${to}”; ListAgents lists them`;
     return sendFault(member.mailbox.send(message), to);
   }
 
@@ -180,11 +180,12 @@ export class Team implements NoticeSource, AsyncDisposable {
     if (kind === 'shutdown_response') {
       const sender = this.#members.get(from);
       if (!sender || to !== LEAD) return `only a teammate can send ${kind}, and only to “${LEAD}”`;
-      if (isApproved === undefined) return `${kind} needs approve`;
+      if (isApproved === undefined) return `${kind} requires approve: true or false`;
       return sender.answerShutdown(requestId, isApproved);
     }
     if (from !== LEAD || to === LEAD) return `only the lead can send ${kind}, and only to a teammate`;
-    if (kind === 'plan_approval_response' && isApproved === undefined) return `${kind} needs approve`;
+    if (kind === 'plan_approval_response' && isApproved === undefined)
+      return `${kind} requires approve: true or false`;
     return this.#members.get(to)?.fault({ kind, ...(requestId !== undefined && { requestId }) });
   }
 

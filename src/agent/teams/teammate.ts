@@ -182,13 +182,13 @@ export class Teammate implements TeamService {
   /** Receives a request or an answer of the lead; returns why it is not accepted. */
   fault({ kind, requestId }: Pick<TeamMessage, 'kind' | 'requestId'>): string | undefined {
     if (kind !== 'plan_approval_response' || requestId === this.#planRequest) return undefined;
-    return `“${this.name}” has no open plan with the request_id “${requestId ?? ''}”`;
+    return `“${this.name}” has no open plan with the request_id “${requestId ?? ''}”; use the request_id of its last plan`;
   }
 
   /** Sends an answer to a shutdown request; returns why that is not possible. */
   answerShutdown(requestId: string | undefined, isApproved: boolean): string | undefined {
     if (this.#shutdownRequest === undefined || requestId !== this.#shutdownRequest)
-      return `there is no open shutdown request with the request_id “${requestId ?? ''}”`;
+      return `there is no open shutdown request with the request_id “${requestId ?? ''}”; use the request_id of the lead's request`;
     this.#shutdownRequest = undefined;
     this.#isLeaving = isApproved;
     return undefined;

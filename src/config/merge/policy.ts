@@ -152,7 +152,11 @@ function readList(source: SettingsSource, key: List['key']): List | undefined {
   if (!Object.hasOwn(value, key) || value[key] === undefined) return undefined;
   const raw: unknown = value[key];
   if (!Array.isArray(raw)) {
-    const fault = diagnosticAt(source, [key], `must be a list of rows; ${UNTIL_FIXED}`);
+    const fault = diagnosticAt(
+      source,
+      [key],
+      `must be a list of rows such as { "serverName": "docs" }; ${UNTIL_FIXED}`,
+    );
     return { key, label, rows: [], unreadable: [`${key} of ${label}`], faults: [fault] };
   }
   const [rows, unreadable, faults]: [PolicyRow[], string[], ConfigDiagnostic[]] = [[], [], []];

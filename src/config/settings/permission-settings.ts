@@ -160,7 +160,7 @@ export function unknownToolWarning(rule: Rule): string | undefined {
     return undefined;
   const guess = nearest(tool, BUILT_IN_TOOLS);
   const message = `rule "${ruleText(rule)}" names an unknown tool`;
-  return guess === undefined ? message : `${message}; did you mean "${guess}"?`;
+  return `${message}; ${guess === undefined ? 'check the name' : `did you mean "${guess}"?`}`;
 }
 
 /** A tool of another agent, also of a newer version; a name that resembles one of ours may be misspelled. */

@@ -240,9 +240,9 @@ describe('policy', () => {
   describe('invalid lists forbid everything', () => {
     const list = 'no server may be used until this is fixed';
     test.each([
-      [{}, '2:1: deniedMcpServers: must be a list of rows'],
-      [null, '2:1: deniedMcpServers: must be a list of rows'],
-      ['x', '2:1: deniedMcpServers: must be a list of rows'],
+      [{}, '2:1: deniedMcpServers: must be a list of rows such as { "serverName": "docs" }'],
+      [null, '2:1: deniedMcpServers: must be a list of rows such as { "serverName": "docs" }'],
+      ['x', '2:1: deniedMcpServers: must be a list of rows such as { "serverName": "docs" }'],
       [
         ['x'],
         '10:3: deniedMcpServers[0]: a row must have exactly one of serverName, serverCommand and serverUrl; only serverCommand may also have cwd and env',

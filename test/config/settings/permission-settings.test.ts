@@ -14,7 +14,7 @@ test.each([
   ['Skill', undefined],
   ['Bsh', 'rule "Bsh" names an unknown tool; did you mean "Bash"?'],
   ['read', 'rule "read" names an unknown tool; did you mean "Read"?'],
-  ['Everything', 'rule "Everything" names an unknown tool'],
+  ['Everything', 'rule "Everything" names an unknown tool; check the name'],
 ])('%s: %s', (text, told) => {
   expect(unknownToolWarning(rule(text, 'deny'))).toBe(told);
 });

@@ -109,7 +109,8 @@ describe('open link', () => {
     expect(() => openLink(options, { ...launch, cwd: '/nowhere' }, none, { onNoise: () => {} })).toThrow(
       expect.objectContaining({
         code: 'spawn-failed',
-        message: 'The agent cannot be started: cwd /nowhere does not exist',
+        message:
+          'The agent cannot be started: cwd /nowhere does not exist; create the directory, or set another cwd',
       }),
     );
   });
