@@ -1,5 +1,6 @@
-// A channel to a chat room: people write to the agent, and the agent replies with a tool. People can also answer
-// permission requests there, with "yes abcde" or "no abcde". Start: toolplane serve examples/servers/chat-bridge.ts
+// A channel to a chat room: people write to the agent, and the agent replies with a tool. The people in CHAT_APPROVERS can
+// also answer permission requests, with "yes abcde" or "no abcde". The names are not verified: a real bridge takes them
+// from a service that signs people in. Start: CHAT_APPROVERS=ann toolplane serve examples/servers/chat-bridge.ts
 import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { toolServer } from 'toolplane';
@@ -7,9 +8,9 @@ import { z } from 'zod';
 
 /** The people in the room, by name: each has a connection, such as `nc 127.0.0.1 8789`, and sends its name first. */
 const people = new Map<string, Socket>();
+const approvers = (process.env.CHAT_APPROVERS ?? '').split(',');
 type Answer = { behavior: 'allow' | 'deny'; meta: { sender: string } };
 const questions = new Map<string, (answer: Answer) => void>();
-let count = 0;
 
 const room = toolServer('chat', {
   instructions: 'Messages of this channel are from people in a chat room. Answer them with the tool reply.',
@@ -34,17 +35,20 @@ export default room;
 
 export const listener = createServer((socket) => {
   let name = '';
-  createInterface(socket).on('line', (line) => {
+  const lines = createInterface(socket);
+  // A connection may break at any time; "close" follows.
+  lines.on('error', () => {});
+  lines.on('line', (line) => {
     if (name === '') {
       name = line;
       return join(name, socket);
     }
     const [, answer, id = ''] = /^(yes|no) ([a-z]{5})$/.exec(line) ?? [];
     const settle = questions.get(id);
+    if (settle && !approvers.includes(name)) return say('You may not answer permission requests.', name);
     if (settle) questions.delete(id);
-    // With "senders" in the settings of the channel, only their answers count.
     if (settle) return settle({ behavior: answer === 'yes' ? 'allow' : 'deny', meta: { sender: name } });
-    const meta = { sender: name, id: `${process.pid}-${++count}` };
+    const meta = { sender: name, id: crypto.randomUUID() };
     room.channel.send(line, meta).catch(() => say('The agent is not connected; please try again.', name));
   });
   socket.on('close', () => people.delete(name)).on('error', () => people.delete(name));

@@ -22,9 +22,14 @@ export const listener = createServer(async (request, response) => {
   const given = Buffer.from(request.headers.authorization ?? '');
   if (token.length <= 'Bearer '.length || given.length !== token.length || !timingSafeEqual(given, token))
     return answer(401);
-  const body = await readBody(request);
+  let body: string | undefined;
+  try {
+    body = await readBody(request);
+  } catch {
+    return; // the sender went away
+  }
   if (body === undefined) return answer(413);
-  const id = String(request.headers['x-request-id'] ?? crypto.randomUUID());
+  const id = String(request.headers['x-request-id'] || crypto.randomUUID());
   const stored = new Promise<boolean>((resolve) => {
     waiting.set(id, resolve);
     setTimeout(resolve, 5_000, false).unref();
@@ -41,11 +46,14 @@ export const listener = createServer(async (request, response) => {
 });
 listener.listen(Number(process.env.WEBHOOK_PORT ?? 8788), '127.0.0.1');
 
+/** The body of a request; undefined if it is too large. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  let body = '';
-  for await (const chunk of request.setEncoding('utf8')) {
-    body += chunk;
-    if (body.length > MAX_BYTES) return undefined;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += chunk.length;
+    if (length > MAX_BYTES) return undefined;
+    chunks.push(chunk);
   }
-  return body;
+  return Buffer.concat(chunks).toString();
 }
