@@ -93,6 +93,10 @@ export function readBody(
   request.on('error', () => {});
 }
 
+/** A call that takes longer is answered by a stream of events: proxies keep it open, and clients with a session can resume it. */
+export const STREAM_AFTER_MS = 5_000;
+/** An open stream without events gets a comment about this often. */
+export const KEEP_ALIVE_MS = 15_000;
 /** A stream whose client reads nothing for this long is closed, because unread events stay in memory. */
 const UNREAD_MS = 30_000;
 

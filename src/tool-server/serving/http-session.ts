@@ -17,6 +17,8 @@ import {
   type Exchange,
   guard,
   internalError,
+  KEEP_ALIVE_MS,
+  STREAM_AFTER_MS,
   sendEmpty,
   sendFailure,
   sendInternalError,
@@ -27,9 +29,6 @@ import {
   writeKeepAlive,
 } from './http-exchange.ts';
 
-/** A call that takes longer is answered by a stream, so that the client can resume it and proxies keep it open. */
-const STREAM_AFTER_MS = 5_000;
-const KEEP_ALIVE_MS = 15_000;
 /** How long a client waits before it resumes a stream. */
 const RETRY_MS = 1_000;
 const MAX_KEPT_EVENTS = 256;

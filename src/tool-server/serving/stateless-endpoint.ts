@@ -17,6 +17,8 @@ import {
   type Exchange,
   guard,
   internalError,
+  KEEP_ALIVE_MS,
+  STREAM_AFTER_MS,
   sendEmpty,
   sendFailure,
   sendInternalError,
@@ -54,8 +56,6 @@ const CACHEABLE = new Set([
 ]);
 /** HTTP statuses of error codes; others are sent with 200. */
 const STATUSES: Readonly<Record<number, number>> = { [METHOD_NOT_FOUND]: 404, [MISSING_CAPABILITY]: 400 };
-const STREAM_AFTER_MS = 5_000;
-const KEEP_ALIVE_MS = 15_000;
 
 /** The server behind an endpoint. */
 export type ServedServer = {
