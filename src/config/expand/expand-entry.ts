@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 import { isCredentialName } from '../../base/text/redact.ts';
 import type { ExpandedEntry, ServerEntry } from '../../mcp/connection/connect-context.ts';
-import { isNamedCredential } from '../../mcp/connection/secrets.ts';
+import { isNamedCredential } from '../../mcp/connection/secret-mask.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { validateEntry } from '../../mcp/servers/server-entry.ts';
 import { isInherited } from '../../mcp/transports/stdio/server-environment.ts';

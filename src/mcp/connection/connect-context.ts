@@ -2,7 +2,7 @@ import type { Implementation, JSONRPCMessage, Transport } from '@modelcontextpro
 import type { ListedTool, LogLevel } from '../../protocol/mcp.ts';
 import type { ExternalServerEntry, ToolPolicy } from '../../protocol/server-entry.ts';
 import type { HostAuth } from '../auth/auth-types.ts';
-import type { Secrets } from './secrets.ts';
+import type { SecretMask } from './secret-mask.ts';
 import type { ClientFeatures, RequestLimiter } from './server-requests.ts';
 
 /** A server in the program that controls the host. */
@@ -104,7 +104,7 @@ export type ConnectContext = {
   /** Expands an entry at each attempt; throws a `HostError`. Default: entries are used as they are. */
   expand?: (server: string, entry: ServerEntry) => ExpandedEntry;
   /** Secrets of the server that is connected; the transports add more as they learn them. */
-  secrets?: Secrets;
+  secrets?: SecretMask;
   /** Obtains access tokens for remote servers. Default: only the headers of the entry are sent. */
   auth?: HostAuth;
 };

@@ -12,7 +12,7 @@ import type { ConnectContext, ServerEntry } from './connect-context.ts';
 import type { Connection } from './connection.ts';
 import { type AttemptTraces, ConnectAttempt, establish } from './establish.ts';
 import { EraChoice } from './protocol-era.ts';
-import { Secrets } from './secrets.ts';
+import { SecretMask } from './secret-mask.ts';
 
 /**
  * Connects to one server: tries the transports that fit its entry, each with the protocol era that the server is known
@@ -26,7 +26,7 @@ export async function connect(
   signal: AbortSignal,
 ): Promise<Connection> {
   using attempt = new ConnectAttempt(connectTimeoutOf(entry, context), signal);
-  const { secrets = new Secrets() } = context;
+  const { secrets = new SecretMask() } = context;
   secrets.addEntry(entry);
   const own = { ...context, secrets };
   let first: HostError | undefined;

@@ -1,6 +1,6 @@
 import { truncate } from '../../base/text/display-text.ts';
 import type { WarningSubject } from './connect-context.ts';
-import { Secrets } from './secrets.ts';
+import { SecretMask } from './secret-mask.ts';
 
 /** Maximum number of different warnings about one server. */
 const MAX_WARNINGS = 200;
@@ -28,11 +28,11 @@ export class UniqueWarnings {
  */
 export class ThrottledWarnings {
   readonly #report: (what: string) => void;
-  readonly #secrets: Pick<Secrets, 'mask'>;
+  readonly #secrets: Pick<SecretMask, 'mask'>;
   #count = 0;
   #next = 1;
 
-  constructor(report: (what: string) => void, secrets: Pick<Secrets, 'mask'> = new Secrets()) {
+  constructor(report: (what: string) => void, secrets: Pick<SecretMask, 'mask'> = new SecretMask()) {
     this.#report = report;
     this.#secrets = secrets;
   }

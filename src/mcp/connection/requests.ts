@@ -7,7 +7,7 @@ import { classifyFailure } from '../errors/classify-failure.ts';
 import { HostError, ServerFault } from '../errors/host-error.ts';
 import { isSessionLost, SessionLossCheck } from '../errors/session-loss.ts';
 import { NO_ANSWER } from './normalize-message.ts';
-import { Secrets } from './secrets.ts';
+import { SecretMask } from './secret-mask.ts';
 import type { Wire } from './wire.ts';
 
 /** One request; `headers` are sent where the transport supports them. */
@@ -37,10 +37,10 @@ export class Requests {
   #envelope: Readonly<Record<string, unknown>> | undefined;
   #requestMeta: (() => Readonly<Record<string, unknown>>) | undefined;
   #isOver = false;
-  readonly #secrets: Secrets;
+  readonly #secrets: SecretMask;
   readonly #session: SessionLossCheck;
 
-  constructor(server: string, wire: Wire, secrets: Secrets = new Secrets()) {
+  constructor(server: string, wire: Wire, secrets: SecretMask = new SecretMask()) {
     this.#server = server;
     this.#wire = wire;
     this.#secrets = secrets;

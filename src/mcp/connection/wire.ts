@@ -8,7 +8,7 @@ import { cutNesting, isNestedDeeper, isRecord, MAX_NESTING } from '../../base/js
 
 import { INVALID_REQUEST, type RpcFailure, type RpcId, rpcFailure } from '../../protocol/json-rpc.ts';
 import { TOO_LARGE } from '../transports/oversized-message.ts';
-import { Secrets } from './secrets.ts';
+import { SecretMask } from './secret-mask.ts';
 
 /** Wraps a transport for the official client and for our own requests, and tracks the handshake. */
 export class Wire implements Transport {
@@ -26,7 +26,7 @@ export class Wire implements Transport {
   /** When the last message arrived, by `performance.now()`; 0 if none did. */
   lastMessageAt = 0;
   readonly #inner: Transport;
-  readonly #secrets: Secrets;
+  readonly #secrets: SecretMask;
   readonly #reportedErrors = new WeakSet<object>();
   readonly #handshakeRequests = new Map<unknown, string>();
   readonly #replies = new ReplyQueue();
@@ -35,7 +35,7 @@ export class Wire implements Transport {
   #isClosed = false;
 
   /** `secrets` are masked in all messages of the server. */
-  constructor(inner: Transport, secrets: Secrets = new Secrets()) {
+  constructor(inner: Transport, secrets: SecretMask = new SecretMask()) {
     this.#inner = inner;
     this.#secrets = secrets;
     // The official client recognizes a process by these two members, and then probes it in place with a short timeout.

@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/json-value.ts';
 import { shellArguments } from '../../base/text/display-text.ts';
-import { Secrets } from '../connection/secrets.ts';
+import { SecretMask } from '../connection/secret-mask.ts';
 import { TOO_LARGE } from '../transports/oversized-message.ts';
 import { HostError, type HostErrorCode, type HostErrorOptions, ServerFault } from './host-error.ts';
 
@@ -10,10 +10,10 @@ type FailureContext = {
   /** Whether the handshake had succeeded before. */
   readonly isEstablished?: boolean;
   /** Masked in text that comes from the server. */
-  readonly secrets?: Secrets;
+  readonly secrets?: SecretMask;
 };
 
-const NONE = new Secrets();
+const NONE = new SecretMask();
 
 /** Classifies a failed request as a `HostError`. A JSON-RPC error of the server is returned unchanged. */
 export function classifyFailure(server: string, failure: unknown, context: FailureContext = {}): Error {

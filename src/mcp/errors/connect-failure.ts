@@ -1,6 +1,6 @@
 import { summarizeStderr } from '../../base/process/stderr-summary.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { Secrets } from '../connection/secrets.ts';
+import { SecretMask } from '../connection/secret-mask.ts';
 import type { Wire } from '../connection/wire.ts';
 import { type MissingVariable, missingVariableAdvice } from '../transports/stdio/server-environment.ts';
 import { classifyFailure, isRpcError, readFailure } from './classify-failure.ts';
@@ -16,13 +16,13 @@ type AttemptFacts = {
   /** The variable that the process reported missing. */
   readonly missing?: MissingVariable | undefined;
   /** Masked in text that comes from the server. */
-  readonly secrets?: Secrets;
+  readonly secrets?: SecretMask;
 };
 
 /** Classifies a failed connect: like `classifyFailure`, but a process that exited is reported as a failed start. */
 export function classifyConnectFailure(server: string, failure: unknown, last: AttemptFacts): HostError {
   if (failure instanceof HostError && failure.code !== 'closed') return failure;
-  const { secrets = new Secrets() } = last;
+  const { secrets = new SecretMask() } = last;
   const fail = (code: HostError['code'], detail: string) =>
     new HostError(code, server, detail, { cause: failure, hasRun: 'no' });
   const { code, syscall = '', message: detail } = readFailure(failure);

@@ -1,4 +1,4 @@
-import type { Secrets } from '../connection/secrets.ts';
+import type { SecretMask } from '../connection/secret-mask.ts';
 import {
   CHECK_EFFECT,
   classifyStatus,
@@ -15,12 +15,12 @@ import { HostError, ServerFault } from './host-error.ts';
  */
 export class SessionLossCheck {
   readonly #server: string;
-  readonly #secrets: Secrets;
+  readonly #secrets: SecretMask;
   readonly #ping: () => Promise<unknown>;
   #pinging: Promise<Pinged> | undefined;
 
   /** `ping` sends a ping in the session concerned. */
-  constructor(server: string, secrets: Secrets, ping: () => Promise<unknown>) {
+  constructor(server: string, secrets: SecretMask, ping: () => Promise<unknown>) {
     this.#server = server;
     this.#secrets = secrets;
     this.#ping = ping;

@@ -3,7 +3,7 @@ import { type AuthEntry, AuthError } from '../auth/auth-types.ts';
 import { type connect, connectTimeoutOf } from '../connection/connect.ts';
 import type { ConnectContext, ExpandedEntry, ServerEntry } from '../connection/connect-context.ts';
 import type { Connection, ListKind } from '../connection/connection.ts';
-import { Secrets } from '../connection/secrets.ts';
+import { SecretMask } from '../connection/secret-mask.ts';
 import { HostError } from '../errors/host-error.ts';
 import { withoutProjectPath } from '../transports/stdio/server-environment.ts';
 import { type Listing, REFRESHED_LISTS, ServerLists } from './list-refresh.ts';
@@ -81,7 +81,7 @@ async function openOnce(
   let connection: Connection | undefined;
   const stop = clock.after(limitMs, () => tooLong.abort());
   try {
-    const secrets = new Secrets(expanded.secrets, expanded.credentials);
+    const secrets = new SecretMask(expanded.secrets, expanded.credentials);
     connection = await connect(key, entry, { ...placed(context, expanded), secrets }, signal);
     const since = watch(connection, onClose);
     const lists = new ServerLists(connection, clock);
@@ -123,7 +123,7 @@ function watch(connection: Connection, onClose: OpenDeps['onClose']): OpenedServ
 function maskFailure(failure: unknown, values: readonly string[]): unknown {
   if (!(failure instanceof HostError) || failure instanceof AuthError || values.length === 0) return failure;
   const { code, server, detail, cause, isTerminal, hasRun, retryAfterMs, missingVariable } = failure;
-  const masked = new Secrets(values).mask(detail);
+  const masked = new SecretMask(values).mask(detail);
   if (masked === detail) return failure;
   const more = retryAfterMs === undefined ? {} : { retryAfterMs };
   return new HostError(code, server, masked, { cause, isTerminal, hasRun, missingVariable, ...more });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ThrottledWarnings, UniqueWarnings } from '../../../src/mcp/connection/repeated-warnings.ts';
-import { Secrets } from '../../../src/mcp/connection/secrets.ts';
+import { SecretMask } from '../../../src/mcp/connection/secret-mask.ts';
 
 describe('unique warnings', () => {
   test('each warning is reported once, up to a limit', () => {
@@ -36,7 +36,7 @@ describe('throttled warnings', () => {
   test('a long secret is masked from its beginning', () => {
     const secret = 'k3y.'.repeat(2000);
     const all: string[] = [];
-    new ThrottledWarnings((what) => all.push(what), new Secrets([], [secret])).report(
+    new ThrottledWarnings((what) => all.push(what), new SecretMask([], [secret])).report(
       `token ${secret} and more`,
     );
     expect(all).toEqual(['token [redacted] and more']);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Secrets } from '../../../src/mcp/connection/secrets.ts';
+import { SecretMask } from '../../../src/mcp/connection/secret-mask.ts';
 import { HostError } from '../../../src/mcp/errors/host-error.ts';
 import { SessionLossCheck } from '../../../src/mcp/errors/session-loss.ts';
 import { open } from '../support/attempt.ts';
@@ -171,7 +171,7 @@ describe('a call that is answered as if the session were lost', () => {
 
 test('concurrent failures share one ping, later ones do not', async () => {
   const pinged: PromiseWithResolvers<unknown>[] = [];
-  const check = new SessionLossCheck('srv', new Secrets(), () => {
+  const check = new SessionLossCheck('srv', new SecretMask(), () => {
     pinged.push(Promise.withResolvers());
     return (pinged.at(-1) as PromiseWithResolvers<unknown>).promise;
   });

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { StdioServerEntry } from '../../../protocol/server-entry.ts';
 import type { ConnectContext, Dialed } from '../../connection/connect-context.ts';
 import { ThrottledWarnings } from '../../connection/repeated-warnings.ts';
-import { credentialsOf, Secrets } from '../../connection/secrets.ts';
+import { credentialsOf, SecretMask } from '../../connection/secret-mask.ts';
 import { HostError } from '../../errors/host-error.ts';
 import { maxFrameBytesOf } from '../oversized-message.ts';
 import { createStdoutWarnings } from './message-lines.ts';
@@ -18,7 +18,7 @@ export async function dialStdio(
   entry: StdioServerEntry,
   context: ConnectContext,
 ): Promise<Dialed> {
-  const { secrets = new Secrets() } = context;
+  const { secrets = new SecretMask() } = context;
   secrets.addEntry(entry);
   // Inherited variables are as secret as those in the entry.
   secrets.addEntry({ env: namedVariables(entry, context) });

@@ -3,7 +3,7 @@ import { INVALID_REQUEST, type RpcFailure, rpcFailure } from '../../../protocol/
 import type { ConnectContext } from '../../connection/connect-context.ts';
 import { formatValue, normalizeMessage } from '../../connection/normalize-message.ts';
 import { ThrottledWarnings } from '../../connection/repeated-warnings.ts';
-import type { Secrets } from '../../connection/secrets.ts';
+import type { SecretMask } from '../../connection/secret-mask.ts';
 import { formatTooLarge, MessageScanner, tooLarge } from '../oversized-message.ts';
 
 type MessageLinesOptions = {
@@ -56,7 +56,7 @@ export function messageLines(options: MessageLinesOptions): ByteLines {
 export function createStdoutWarnings(
   server: string,
   context: Pick<ConnectContext, 'onUnexpectedOutput'>,
-  secrets: Secrets,
+  secrets: SecretMask,
   note: (line: string) => void,
 ): ThrottledWarnings {
   return new ThrottledWarnings((output) => {

@@ -3,7 +3,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { startTimer } from '../../../base/async/timers.ts';
 import { LineRing } from '../../../base/text/lines.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
-import type { Secrets } from '../../connection/secrets.ts';
+import type { SecretMask } from '../../connection/secret-mask.ts';
 import { InputWriter, inputError, notConnected } from './input-writer.ts';
 import { ByteLines, messageLines } from './message-lines.ts';
 
@@ -23,7 +23,7 @@ type StdioTransportOptions = {
   readonly processes: Processes;
   readonly maxFrameBytes: number;
   /** Masked in all output. */
-  readonly secrets: Pick<Secrets, 'mask'>;
+  readonly secrets: Pick<SecretMask, 'mask'>;
   onStderr(line: string): void;
   /** With `fault`, `what` describes an invalid message; without it, `what` is output that is not a message. */
   onUnexpectedOutput(what: string, kind?: 'fault'): void;
@@ -209,7 +209,7 @@ export class StderrLines {
   #head: Buffer[] = [];
   #headBytes = 0;
 
-  constructor(onLine: (line: string) => void, secrets: Pick<Secrets, 'mask'>) {
+  constructor(onLine: (line: string) => void, secrets: Pick<SecretMask, 'mask'>) {
     const emit = (text: string, isTooLong = false) => {
       // Masked before truncating, since half a secret would not be recognized.
       const masked = secrets.mask(text);

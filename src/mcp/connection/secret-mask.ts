@@ -16,7 +16,7 @@ const MAX_SCANNED = 100_000;
  * The secrets of one server. They are masked in all diagnostics; the credentials among them are also masked in protocol
  * messages, in whatever encoding the server repeats them.
  */
-export class Secrets {
+export class SecretMask {
   readonly #known = new Set<string>();
   /** Longest first, since one value may contain another. */
   #values: readonly string[] = [];

@@ -1,7 +1,12 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { credentialsOf, replaceEscaped, Secrets, secretsOf } from '../../../src/mcp/connection/secrets.ts';
+import {
+  credentialsOf,
+  replaceEscaped,
+  SecretMask,
+  secretsOf,
+} from '../../../src/mcp/connection/secret-mask.ts';
 import { StderrLines } from '../../../src/mcp/transports/stdio/stdio-transport.ts';
 import { failure, open } from '../support/attempt.ts';
 import { leakingServer, rawServer } from '../support/raw-servers.ts';
@@ -29,7 +34,7 @@ describe('secrets', () => {
       ['but not short words', ['true', 'info', ''], 'it is true', 'it is true'],
       ['beside what looks like a credential', [OWN], 'Bearer abcdefgh', 'Bearer [redacted]'],
     ])('%s', (_, values, text, masked) => {
-      expect(new Secrets(values).mask(text)).toBe(masked);
+      expect(new SecretMask(values).mask(text)).toBe(masked);
     });
 
     test.each([
@@ -37,7 +42,7 @@ describe('secrets', () => {
       'alice.session.token.value',
       '0f8fad5b-d9cb-469f-a165-70867728950e',
     ])('the access token %s, also in messages', (token) => {
-      const secrets = new Secrets();
+      const secrets = new SecretMask();
       secrets.addToken(token);
       const message = { result: { text: `x ${token} ${btoa(token)}` } };
       expect(secrets.maskMessage(message).result.text).not.toMatch(
@@ -47,7 +52,7 @@ describe('secrets', () => {
     });
 
     test('only the last access tokens, and all other secrets', () => {
-      const secrets = new Secrets([OWN]);
+      const secrets = new SecretMask([OWN]);
       const tokens = Array.from({ length: 9 }, (_, at) => `tok.renewed.${at}`);
       for (const token of tokens) secrets.addToken(token);
       secrets.addToken('tok.renewed.6');
@@ -57,20 +62,20 @@ describe('secrets', () => {
     });
 
     test('also secrets added later', () => {
-      const secrets = new Secrets();
+      const secrets = new SecretMask();
       secrets.add([OWN]);
       expect(secrets.mask(OWN)).toBe('[redacted]');
     });
 
     test('brief is one line, not long, and has no half of a secret', () => {
-      const brief = new Secrets([OWN]).brief(`a\n  b ${'x'.repeat(288)} ${OWN} and more`);
+      const brief = new SecretMask([OWN]).brief(`a\n  b ${'x'.repeat(288)} ${OWN} and more`);
       expect(brief).toHaveLength(301);
       expect(brief).toMatch(/^a b x+ \[redact…$/);
     });
 
     test('brief has no beginning of a long secret', () => {
       const long = 'k3y.'.repeat(2000);
-      expect(new Secrets([], [long]).brief(`bad token ${long}`)).toBe('bad token [redacted]');
+      expect(new SecretMask([], [long]).brief(`bad token ${long}`)).toBe('bad token [redacted]');
     });
 
     test.each([1, 700, 200_000])(
@@ -78,7 +83,7 @@ describe('secrets', () => {
       (size) => {
         const long = 'k3y.'.repeat(2000);
         const heard: string[] = [];
-        const lines = new StderrLines((line) => heard.push(line), new Secrets([], [long]));
+        const lines = new StderrLines((line) => heard.push(line), new SecretMask([], [long]));
         const bytes = Buffer.from(`${'x'.repeat(300)} ${long} ${'y'.repeat(120_000)}\n`);
         for (let at = 0; at < bytes.length; at += size) lines.write(bytes.subarray(at, at + size));
         expect(heard).toHaveLength(1);
@@ -90,7 +95,7 @@ describe('secrets', () => {
     test('all of env and headers, and the token', () => {
       const entry = { command: 'x', env: { A: '1' }, headers: { b: '2' }, authToken: '3' };
       expect(secretsOf(entry)).toEqual(['1', '2', '3']);
-      expect(new Secrets(secretsOf({ type: 'sdk', name: 'x' })).mask('x')).toBe('x');
+      expect(new SecretMask(secretsOf({ type: 'sdk', name: 'x' })).mask('x')).toBe('x');
     });
   });
 
@@ -171,7 +176,7 @@ describe('secrets', () => {
   const KEY = 'k3y-zq81-"x"-7741';
 
   describe('credentials in messages', () => {
-    const secrets = new Secrets([], [KEY]);
+    const secrets = new SecretMask([], [KEY]);
     const at = (offset: number) => Buffer.from(`${'u'.repeat(offset)}${KEY}:rest`).toString('base64');
 
     test.each([
@@ -210,7 +215,7 @@ describe('secrets', () => {
       ['hexadecimal digits', Buffer.from(PUNCTUATED).toString('hex')],
       ['hexadecimal digits in capitals', Buffer.from(PUNCTUATED).toString('hex').toUpperCase()],
     ])('are masked in %s, and nothing around them', (_, text) => {
-      const { result } = new Secrets([], [PUNCTUATED]).maskMessage({
+      const { result } = new SecretMask([], [PUNCTUATED]).maskMessage({
         result: { text: `50%25 \\u0041 ${text} \\/ &amp;` },
       });
       expect(result.text).toMatch(/^50%25 \\u0041 .*\[redacted\].* \\\/ &amp;$/s);
@@ -251,7 +256,7 @@ describe('secrets', () => {
     test('leave a message without any the same object', () => {
       const message = { result: { content: [{ type: 'text', text: 'x'.repeat(100) }], n: [null, 1, true] } };
       expect(secrets.maskMessage(message)).toBe(message);
-      expect(new Secrets(['only-for-diagnostics']).maskMessage(message)).toBe(message);
+      expect(new SecretMask(['only-for-diagnostics']).maskMessage(message)).toBe(message);
     });
   });
 
@@ -389,14 +394,14 @@ describe('credentials', () => {
     ],
   ])('%s is none', (_, entry) => {
     const message = { result: { text: JSON.stringify(entry) } };
-    expect(new Secrets([], credentialsOf(entry)).maskMessage(message)).toBe(message);
+    expect(new SecretMask([], credentialsOf(entry)).maskMessage(message)).toBe(message);
   });
 
   test.each(['postgres', 'password', 'changeme', 'secret', 'object', '123456'])(
     'a password that is a common word is not masked everywhere: %s',
     (word) => {
       const message = { result: { description: `Ask a ${word} database`, type: word } };
-      expect(new Secrets([word], [word]).maskMessage(message)).toBe(message);
+      expect(new SecretMask([word], [word]).maskMessage(message)).toBe(message);
     },
   );
 });
