@@ -9,7 +9,7 @@ import { isWithin, realPath } from '../files/read-text.ts';
 import type { WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
 import { approvablePart, hashContent } from './approved-content.ts';
-import { markRepository } from './repository-identity.ts';
+import { markRepository, type TrustedRepository } from './trusted-repositories.ts';
 
 /** How many contents of one entry or file are remembered, so that switching branches does not ask again. */
 const MAX_CONTENTS = 20;
@@ -201,9 +201,6 @@ type SettingsChoice = {
   readonly hash: string;
   readonly choice: 'approved' | 'rejected';
 };
-
-/** A repository that is trusted as a whole, identified by its token. */
-export type TrustedRepository = { readonly path: string; readonly identity: string };
 
 /** All decisions of this machine's user; of each kind the newest last. */
 export type ApprovalFile = {

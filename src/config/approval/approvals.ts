@@ -1,17 +1,9 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { isWithin, realPath } from '../files/read-text.ts';
+import { realPath } from '../files/read-text.ts';
 import type { Choice, WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
-import {
-  type ApprovalFile,
-  loadApprovals,
-  NO_APPROVALS,
-  needsApproval,
-  type TrustedRepository,
-} from './approval-store.ts';
+import { type ApprovalFile, loadApprovals, NO_APPROVALS, needsApproval } from './approval-store.ts';
 import { approvablePart, hashContent } from './approved-content.ts';
-import { repositoryIdentity } from './repository-identity.ts';
+import { isInTrustedRepository } from './trusted-repositories.ts';
 
 /** The decisions of this machine's user about the content of projects. */
 export type Approvals = {
@@ -34,7 +26,7 @@ export function readApprovals(home: string): { readonly approvals: Approvals; re
 /** The approvals in a file. Each path is resolved once. */
 export function approvalsOf({ servers, settings, trusted }: ApprovalFile): Approvals {
   const realPathOf = cached(realPath);
-  const isCovered = cached((path: string) => isInTrusted(path, trusted));
+  const isCovered = cached((path: string) => isInTrustedRepository(path, trusted));
   const isTrusted = (path: string) => isCovered(realPathOf(path));
   const serverChoices = indexChoices(servers, () => true);
   const settingsChoices = indexChoices(settings, ({ choice }) => choice === 'approved');
@@ -98,20 +90,4 @@ function cached<T>(compute: (path: string) => T): (path: string) => T {
 /** A key that is different for different parts, whatever characters they contain. */
 function keyOf(...parts: readonly (string | undefined)[]): string {
   return JSON.stringify(parts);
-}
-
-/**
- * Whether a trusted repository contains the path. A repository nested in a trusted one is not trusted: its own
- * `.git` ends the trust, and a pull cannot create one. Another repository at a trusted path is not trusted.
- */
-function isInTrusted(place: string, trusted: readonly TrustedRepository[]): boolean {
-  return trusted.some(
-    ({ path, identity }) =>
-      isWithin(place, path) && !hasRepositoryBelow(path, place) && repositoryIdentity(path) === identity,
-  );
-}
-
-function hasRepositoryBelow(root: string, place: string): boolean {
-  for (let at = place; at !== root; at = dirname(at)) if (existsSync(join(at, '.git'))) return true;
-  return false;
 }

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
   openSync,
@@ -10,11 +11,11 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createFile } from '../../base/files/replace-file.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { realPath } from '../files/read-text.ts';
+import { isWithin, realPath } from '../files/read-text.ts';
 import { recordWrite } from '../write/inventory.ts';
 import { hashContent } from './approved-content.ts';
 
@@ -22,19 +23,18 @@ import { hashContent } from './approved-content.ts';
 const TOKEN_FILE = 'toolplane-trust';
 const MAX_BYTES = 4096;
 
+/** A repository that is trusted as a whole, identified by its token. */
+export type TrustedRepository = { readonly path: string; readonly identity: string };
+
 /**
- * Identifies the repository at a directory: a random token that `markRepository` wrote into its git directory, together
- * with how `.git` leads there. Another repository in the same place has no token or another one, since no clone, archive
- * or pull can bring it along; commits, branches, moves of files and restarts do not change it. Undefined if there is none.
+ * Whether a trusted repository contains the path. A repository nested in a trusted one is not trusted: its own
+ * `.git` ends the trust, and a pull cannot create one. Another repository at a trusted path is not trusted.
  */
-export function repositoryIdentity(root: string): string | undefined {
-  try {
-    const { directory, link } = gitDirectory(root);
-    const token = readSmallFile(join(directory, TOKEN_FILE));
-    return /^[0-9a-f]{64}\n$/.test(token) ? identityOf(link, token) : undefined;
-  } catch {
-    return undefined;
-  }
+export function isInTrustedRepository(place: string, trusted: readonly TrustedRepository[]): boolean {
+  return trusted.some(
+    ({ path, identity }) =>
+      isWithin(place, path) && !hasRepositoryBelow(path, place) && repositoryIdentity(path) === identity,
+  );
 }
 
 /** Gives the repository a new identity. An existing token is replaced, because an archive may contain one. */
@@ -49,6 +49,26 @@ export function markRepository(home: string, root: string): string {
     createFile(path, token, { mode: 0o600 });
   });
   return identityOf(link, token);
+}
+
+function hasRepositoryBelow(root: string, place: string): boolean {
+  for (let at = place; at !== root; at = dirname(at)) if (existsSync(join(at, '.git'))) return true;
+  return false;
+}
+
+/**
+ * Identifies the repository at a directory: a random token that `markRepository` wrote into its git directory, together
+ * with how `.git` leads there. Another repository in the same place has no token or another one, since no clone, archive
+ * or pull can bring it along; commits, branches, moves of files and restarts do not change it. Undefined if there is none.
+ */
+function repositoryIdentity(root: string): string | undefined {
+  try {
+    const { directory, link } = gitDirectory(root);
+    const token = readSmallFile(join(directory, TOKEN_FILE));
+    return /^[0-9a-f]{64}\n$/.test(token) ? identityOf(link, token) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function orRefuse<T>(root: string, work: () => T): T {
