@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { isInWorkspace, type Workspace } from '../../permissions/path.ts';
 import type { EnterWorktreeOutput, ExitWorktreeOutput } from '../../protocol/tools/task-tools.ts';
 import { failedOutcome, type ToolOutcome } from '../loop/run-calls.ts';
+import { WorktreeError } from './safe-git.ts';
 import type { WorkingDirectory } from './working-directory.ts';
-import { WorktreeError } from './worktree-git.ts';
 import {
   randomWorktreeName,
   type Worktree,

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { truncate } from '../../base/text/display-text.ts';
 import type { SessionHooks } from '../../hooks/session-hooks.ts';
 import { ownerText, parseOwner } from './process-owner.ts';
-import { WorktreeError, WorktreeGit } from './worktree-git.ts';
+import { SafeGit, WorktreeError } from './safe-git.ts';
 
 /** A directory that a session or an agent works in besides the checkout of the user. */
 export type Worktree = {
@@ -51,7 +51,7 @@ const CLEAN_UP_MS = 60_000;
  */
 export class Worktrees {
   readonly #deps: WorktreesDeps;
-  #git: Promise<{ readonly git: WorktreeGit; readonly root: string }> | undefined;
+  #git: Promise<{ readonly git: SafeGit; readonly root: string }> | undefined;
 
   #last: Promise<unknown> = Promise.resolve();
 
@@ -222,7 +222,7 @@ export class Worktrees {
   }
 
   async #remove(
-    git: WorktreeGit,
+    git: SafeGit,
     {
       path,
       branch,
@@ -280,13 +280,13 @@ export class Worktrees {
     return { path: realPath(resolve(this.#deps.cwd, worktreePath)), origin: 'hook' };
   }
 
-  #repository(signal?: AbortSignal): Promise<{ readonly git: WorktreeGit; readonly root: string }> {
+  #repository(signal?: AbortSignal): Promise<{ readonly git: SafeGit; readonly root: string }> {
     const { cwd, env } = this.#deps;
     const find = async () => {
-      const { code, stdout } = await new WorktreeGit(cwd, env).run(['rev-parse', '--show-toplevel'], signal);
+      const { code, stdout } = await new SafeGit(cwd, env).run(['rev-parse', '--show-toplevel'], signal);
       const root = stdout.replace(/\n$/, '');
       if (code !== 0 || root === '') throw new WorktreeError(NO_REPOSITORY);
-      return { git: new WorktreeGit(root, env), root: realpathSync(root) };
+      return { git: new SafeGit(root, env), root: realpathSync(root) };
     };
     this.#git ??= find().catch((cause) => {
       // The directory may become a repository later.
@@ -330,7 +330,7 @@ function ownBranch({ path, branch }: Worktree): string | undefined {
 }
 
 /** Parses `git worktree list`; the first entry is the main checkout. */
-async function listed(git: WorktreeGit, signal?: AbortSignal): Promise<ListedWorktree[]> {
+async function listed(git: SafeGit, signal?: AbortSignal): Promise<ListedWorktree[]> {
   const text = await git.output(['worktree', 'list', '--porcelain', '-z'], signal);
   return text.split('\0\0').flatMap((block) => {
     const members = new Map(

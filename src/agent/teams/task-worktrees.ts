@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { withExclusiveLock } from '../../base/files/file-lock.ts';
 import type { Task } from '../task-list/task-graph.ts';
 import type { TaskList } from '../task-list/task-list.ts';
-import { WorktreeError } from '../tasks/worktree-git.ts';
+import { WorktreeError } from '../tasks/safe-git.ts';
 import type { Worktree, Worktrees } from '../tasks/worktrees.ts';
 
 /** How long the merge of a task may take: it ends even if its agent is stopped. */

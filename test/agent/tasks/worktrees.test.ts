@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { WorktreeError } from '../../../src/agent/tasks/worktree-git.ts';
+import { WorktreeError } from '../../../src/agent/tasks/safe-git.ts';
 import {
   randomWorktreeName,
   type Worktree,

@@ -35,7 +35,7 @@ const SAFE_SETTINGS = [
  * Runs git in a repository that may be untrusted. Programs that the repository configures do not run: hooks, filters and
  * merge drivers of its own configuration are replaced. Those of the user's and the system's configuration run.
  */
-export class WorktreeGit {
+export class SafeGit {
   readonly #directory: string;
   readonly #env: Record<string, string>;
   #overrides: Readonly<Record<string, string>> | undefined;
