@@ -22,7 +22,7 @@ import type { SDKControlInitializeResponse } from '../../sdk/control-responses.t
 import type { CanUseTool, ElicitationResult, OnElicitation, Options } from '../../sdk/options/options.ts';
 import { ChatConversation, type OpenAgent, ServerWatch } from '../chat/conversation.ts';
 import { failureTexts } from '../chat/message-text.ts';
-import { alwaysUpdates, whatAlways } from '../chat/permission.ts';
+import { alwaysUpdates, whatAlways } from '../chat/questions/permission.ts';
 import type { StoredMessage } from './session-history.ts';
 import { invalidParams, promptMessage } from './session-request.ts';
 import { commandsUpdate, SessionUpdates } from './session-updates.ts';

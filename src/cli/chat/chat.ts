@@ -24,10 +24,10 @@ import { Flow } from './live/flow.ts';
 import { composeFrame } from './live/frame.ts';
 import type { PromptHistory } from './live/prompt-history.ts';
 import { echoPiece, MESSAGE_PROMPT, succeeded } from './message-text.ts';
-import { Questions } from './questions.ts';
+import { Questions } from './questions/questions.ts';
+import { Unattended } from './questions/unattended.ts';
+import { UserDialogue } from './questions/user-dialogue.ts';
 import { commandNames, show, type ViewEvent } from './show.ts';
-import { Unattended } from './unattended.ts';
-import { UserDialogue } from './user-dialogue.ts';
 import { EMPTY_VIEW, type View } from './view.ts';
 
 /** Exit codes after SIGINT and SIGHUP. */

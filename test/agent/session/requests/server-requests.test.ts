@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { text, toolUse } from '../../../../src/agent/models/scripted.ts';
-import { askElicitation } from '../../../../src/cli/chat/elicitation.ts';
+import { askElicitation } from '../../../../src/cli/chat/questions/elicitation.ts';
 import type { CanUseTool, OnElicitation } from '../../../../src/sdk/options/options.ts';
 import { toolServer } from '../../../../src/tool-server/sdk-server.ts';
 import { answering } from '../../../cli/chat/support/asked.ts';

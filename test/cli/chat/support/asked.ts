@@ -1,4 +1,4 @@
-import type { Asking } from '../../../../src/cli/chat/questions.ts';
+import type { Asking } from '../../../../src/cli/chat/questions/questions.ts';
 import type { ReadEnd } from '../../../../src/cli/terminal/line-editor.ts';
 import type { Piece } from '../../../../src/cli/terminal/render.ts';
 import { text } from './text.ts';

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import type { CanUseTool, OnElicitation } from '../../sdk/options/options.ts';
-import { line, type Piece } from '../terminal/render.ts';
+import type { CanUseTool, OnElicitation } from '../../../sdk/options/options.ts';
+import { line, type Piece } from '../../terminal/render.ts';
+import { openInBrowser } from '../mcp-command.ts';
+import type { ViewEvent } from '../show.ts';
 import { userDialogue } from './ask-user.ts';
 import { elicitationAsker } from './elicitation.ts';
-import { openInBrowser } from './mcp-command.ts';
 import { askPermission } from './permission.ts';
 import type { Questions } from './questions.ts';
-import type { ViewEvent } from './show.ts';
 import type { Unattended } from './unattended.ts';
 
 type UserDialogueDeps = {

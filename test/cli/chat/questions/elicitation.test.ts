@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { askElicitation, type FormField, formFields, parseField } from '../../../src/cli/chat/elicitation.ts';
-import { answering } from './support/asked.ts';
+import {
+  askElicitation,
+  type FormField,
+  formFields,
+  parseField,
+} from '../../../../src/cli/chat/questions/elicitation.ts';
+import { answering } from '../support/asked.ts';
 
 describe('elicitation', () => {
   const form = {

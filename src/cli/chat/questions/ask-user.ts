@@ -1,5 +1,5 @@
-import { isRecord } from '../../base/json-value.ts';
-import { line, type Piece, type Span } from '../terminal/render.ts';
+import { isRecord } from '../../../base/json-value.ts';
+import { line, type Piece, type Span } from '../../terminal/render.ts';
 import type { PermissionAnswer, PermissionRequest } from './permission.ts';
 import type { Asking } from './questions.ts';
 

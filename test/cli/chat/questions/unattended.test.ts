@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Unattended } from '../../../src/cli/chat/unattended.ts';
-import type { PermissionUpdate } from '../../../src/protocol/permission.ts';
+import { Unattended } from '../../../../src/cli/chat/questions/unattended.ts';
+import type { PermissionUpdate } from '../../../../src/protocol/permission.ts';
 
 const context = (suggestions?: PermissionUpdate[]) => ({
   signal: new AbortController().signal,

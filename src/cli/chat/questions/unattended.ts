@@ -1,7 +1,7 @@
-import { within } from '../../base/async/timers.ts';
-import { acceptCommand } from '../../pool/pinning/tool-change.ts';
-import type { PermissionUpdate } from '../../protocol/permission.ts';
-import type { CanUseTool, OnElicitation } from '../../sdk/options/options.ts';
+import { within } from '../../../base/async/timers.ts';
+import { acceptCommand } from '../../../pool/pinning/tool-change.ts';
+import type { PermissionUpdate } from '../../../protocol/permission.ts';
+import type { CanUseTool, OnElicitation } from '../../../sdk/options/options.ts';
 
 /** How long a request waits for an answer through a channel. */
 const RELAY_MS = 61 * 60 * 1000;

@@ -1,10 +1,10 @@
-import type { PermissionResult, PermissionUpdate } from '../../protocol/permission.ts';
-import type { CanUseTool } from '../../sdk/options/options.ts';
-import { line, type Piece } from '../terminal/render.ts';
-import { inputPieces } from './live/call-input.ts';
+import type { PermissionResult, PermissionUpdate } from '../../../protocol/permission.ts';
+import type { CanUseTool } from '../../../sdk/options/options.ts';
+import { line, type Piece } from '../../terminal/render.ts';
+import { inputPieces } from '../live/call-input.ts';
+import type { Verdict } from '../view.ts';
 import type { Asking } from './questions.ts';
 import { formatRules } from './unattended.ts';
-import type { Verdict } from './view.ts';
 
 /** A call that requires approval. */
 export type PermissionRequest = {

@@ -1,6 +1,10 @@
-import { isRecord } from '../../base/json-value.ts';
-import type { ElicitationRequest, ElicitationResult, ElicitationValue } from '../../sdk/options/options.ts';
-import { line, type Piece } from '../terminal/render.ts';
+import { isRecord } from '../../../base/json-value.ts';
+import type {
+  ElicitationRequest,
+  ElicitationResult,
+  ElicitationValue,
+} from '../../../sdk/options/options.ts';
+import { line, type Piece } from '../../terminal/render.ts';
 import type { AskEnd, Asking, Questions } from './questions.ts';
 
 /** The answer to an elicitation request; `mute` declines all further requests of the server. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { parseAnswer, Questions } from '../../../src/cli/chat/questions.ts';
-import type { ReadEnd } from '../../../src/cli/terminal/line-editor.ts';
-import { text } from './support/text.ts';
+import { parseAnswer, Questions } from '../../../../src/cli/chat/questions/questions.ts';
+import type { ReadEnd } from '../../../../src/cli/terminal/line-editor.ts';
+import { text } from '../support/text.ts';
 
 function questions() {
   const asked: { prompt: string; answer: (text: string) => void }[] = [];

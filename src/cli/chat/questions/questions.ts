@@ -1,5 +1,5 @@
-import type { LineEditor, ReadEnd } from '../terminal/line-editor.ts';
-import { line, type Piece } from '../terminal/render.ts';
+import type { LineEditor, ReadEnd } from '../../terminal/line-editor.ts';
+import { line, type Piece } from '../../terminal/render.ts';
 
 /** The end of a question; `command` is one of the question's own commands. */
 export type AskEnd = ReadEnd | { readonly kind: 'command'; readonly name: string };

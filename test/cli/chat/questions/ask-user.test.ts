@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseChoice, userDialogue } from '../../../src/cli/chat/ask-user.ts';
-import { answering } from './support/asked.ts';
+import { parseChoice, userDialogue } from '../../../../src/cli/chat/questions/ask-user.ts';
+import { answering } from '../support/asked.ts';
 
 const SIZE = {
   question: 'Which size?',

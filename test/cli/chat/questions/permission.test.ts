@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
-import { askPermission, commandPrefix, type PermissionRequest } from '../../../src/cli/chat/permission.ts';
-import type { PermissionUpdate } from '../../../src/protocol/permission.ts';
-import { answering } from './support/asked.ts';
+import {
+  askPermission,
+  commandPrefix,
+  type PermissionRequest,
+} from '../../../../src/cli/chat/questions/permission.ts';
+import type { PermissionUpdate } from '../../../../src/protocol/permission.ts';
+import { answering } from '../support/asked.ts';
 
 const request = (context: Partial<PermissionRequest['context']> = {}, input = {}): PermissionRequest => ({
   tool: 'mcp__docs__search',
