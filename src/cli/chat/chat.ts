@@ -10,6 +10,7 @@ import { Screen } from '../terminal/screen.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { replayedMessages, type StoredConversations } from './actions/resume.ts';
 import { runShellCommand, shellMessage } from './actions/shell.ts';
+import { Attention } from './attention.ts';
 import {
   COMMANDS,
   type CommandContext,
@@ -37,8 +38,6 @@ const HUNG_UP = 129;
 const SLASH_HINT = 'To enter an answer that starts with /, type // instead.';
 const QUEUED =
   '  queued: the message is sent when this turn ends; Ctrl-C interrupts the turn and discards the message';
-/** The end of a turn that took at least this long is signaled with a bell and a notification. */
-const LONG_TURN_MS = 10_000;
 
 /** What a chat uses besides the terminal and the agent. */
 export type ChatStores = {
@@ -57,6 +56,7 @@ export class Chat implements AsyncDisposable {
   readonly #screen: Screen;
   readonly #editor: LineEditor;
   readonly #flow: Flow;
+  readonly #attention: Attention;
   readonly #user: UserDialogue;
   readonly #unattended = new Unattended((id, reason) => {
     const verdict = { behavior: 'deny', by: 'non-interactive', reason } as const;
@@ -80,6 +80,7 @@ export class Chat implements AsyncDisposable {
     this.#terminal = terminal;
     this.#open = open;
     this.#stores = stores;
+    this.#attention = new Attention(terminal);
     this.#screen = new Screen(terminal, () => this.#frame());
     this.#turn = new Turn(terminal, () => this.#screen.refresh());
     this.#flow = new Flow(this.#screen.isLive ? 'markdown' : terminal.isPlain ? 'lines' : 'raw');
@@ -108,7 +109,7 @@ export class Chat implements AsyncDisposable {
       annotationsOf: (tool) => labelsOfTool(this.#servers, tool),
       onEvent: (event) => this.#update(event),
       print: (pieces) => this.#print(pieces),
-      attend: (text) => this.#attend(text),
+      attend: (text) => this.#attention.notify(text),
     });
   }
 
@@ -278,7 +279,7 @@ export class Chat implements AsyncDisposable {
     } finally {
       this.#turn.end();
     }
-    if (this.#terminal.now() - since >= LONG_TURN_MS) this.#attend('Turn finished');
+    this.#attention.turnEnded(since);
   }
 
   /** `!command`: runs it in a shell; the output is added to the conversation, and no turn is started. */
@@ -489,9 +490,5 @@ export class Chat implements AsyncDisposable {
   #print(pieces: readonly Piece[]): void {
     const shown = this.#flow.take(pieces);
     if (shown.length > 0) this.#screen.print(shown);
-  }
-
-  #attend(text: string): void {
-    if (this.#terminal.isInteractive) this.#terminal.notify(`Toolplane: ${text}`);
   }
 }
