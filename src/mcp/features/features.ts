@@ -2,15 +2,15 @@ import { startTimer } from '../../base/async/timers.ts';
 import { messageOf, RequestAbortError } from '../../protocol/sdk-error.ts';
 import { type RetryingRequest, retryingRequest, timeoutError } from '../calls/retrying-request.ts';
 import { type LimitSources, timeLimits } from '../calls/time-limits.ts';
-import type { Connection, ListKind, RequestOptions } from '../connection/connection.ts';
+import type { Connection, RequestOptions } from '../connection/connection.ts';
 import { UniqueWarnings } from '../connection/repeated-warnings.ts';
 import type { Prompt, Resource, ResourceTemplate } from '../discovery/list-entries.ts';
 import { listPrompts, listResources, listResourceTemplates, listSkills } from '../discovery/lists.ts';
-import { type Discovered, formatDiagnostic } from '../discovery/read-list.ts';
-import { hasSkills, type ServerSkill, skillBody, skillFileError } from '../discovery/skill-entries.ts';
-
-import { type InactiveReason, ServerFault, unknownServerError } from '../errors/host-error.ts';
+import type { Discovered } from '../discovery/read-list.ts';
+import { type ServerSkill, skillBody, skillFileError } from '../discovery/skill-entries.ts';
+import { type InactiveReason, unknownServerError } from '../errors/host-error.ts';
 import type { Servers } from '../servers/servers.ts';
+import { CachedList, type Offer } from './cached-list.ts';
 import {
   type Completion,
   type CompletionOf,
@@ -25,7 +25,6 @@ import {
   type ReadResource,
   unverifiedError,
 } from './feature-results.ts';
-
 import { type Subscription, Subscriptions } from './subscriptions.ts';
 
 const MAX_SKILL_TEXT = 256 * 1024;
@@ -281,92 +280,4 @@ async function waitFor<T>(
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
   }
-}
-
-/** What a list belongs to: a capability, or the extension for skills. */
-type Offer = 'resources' | 'prompts' | 'skills';
-
-type Source<T> = {
-  readonly offer: Offer;
-  list(connection: Connection): Promise<Discovered<T>>;
-  /** Called for each diagnostic of a listing. */
-  onWarning(server: string, detail: string): void;
-  /** In milliseconds; only differences are used. */
-  now(): number;
-};
-
-type Held<T> = { readonly items: Promise<readonly T[]>; freshUntil: number };
-type Kept<T> = { held: Held<T> | undefined; last: readonly T[] | undefined };
-
-/** How long a list is cached if the server sends no change notifications. */
-const DEFAULT_TTL_MS = 10_000;
-
-/** One kind of list, loaded on request and cached per connection until it changes or expires. */
-export class CachedList<T> {
-  readonly #source: Source<T>;
-  readonly #kept = new WeakMap<Connection, Kept<T>>();
-
-  constructor(source: Source<T>) {
-    this.#source = source;
-  }
-
-  isOffered(connection: Connection): boolean {
-    const { offer } = this.#source;
-    return offer === 'skills' ? hasSkills(connection) : connection.capabilities[offer] !== undefined;
-  }
-
-  /** The last list, however old; undefined if nothing was listed. */
-  last(connection: Connection): readonly T[] | undefined {
-    return this.#kept.get(connection)?.last;
-  }
-
-  /** The current list; empty if the server lacks the capability. Concurrent callers share one request. */
-  get(connection: Connection): Promise<readonly T[]> {
-    if (!this.isOffered(connection)) return Promise.resolve([]);
-    const kept = this.#keptOf(connection);
-    if (!kept.held || this.#source.now() >= kept.held.freshUntil) this.#load(connection, kept);
-    return (kept.held as Held<T>).items;
-  }
-
-  #keptOf(connection: Connection): Kept<T> {
-    const known = this.#kept.get(connection);
-    if (known) return known;
-    const kept: Kept<T> = { held: undefined, last: undefined };
-    this.#kept.set(connection, kept);
-    const { offer } = this.#source;
-    // Skills are made of resources, and have no notification of their own.
-    const changing = offer === 'skills' ? 'resources' : offer;
-    connection.onListChanged((kind: ListKind) => {
-      if (kind === changing || kind === 'all') kept.held = undefined;
-    });
-    return kept;
-  }
-
-  #load(connection: Connection, kept: Kept<T>): void {
-    const { list, onWarning, now, offer } = this.#source;
-    const loading = list(connection).catch(nothingIfUnknown<T>);
-    const held: Held<T> = { items: loading.then(({ items }) => items), freshUntil: Number.POSITIVE_INFINITY };
-    kept.held = held;
-    loading.then(
-      ({ items, diagnostics, ttlMs, failure }) => {
-        kept.last = items;
-        const hasNotifications = offer !== 'skills' && connection.capabilities[offer]?.listChanged === true;
-        const heldMs = ttlMs ?? (hasNotifications ? Number.POSITIVE_INFINITY : DEFAULT_TTL_MS);
-        held.freshUntil = failure === undefined ? now() + heldMs : now();
-        for (const it of diagnostics) onWarning(connection.name, formatDiagnostic(it));
-      },
-      () => {
-        if (kept.held === held) kept.held = undefined;
-      },
-    );
-  }
-}
-
-const METHOD_NOT_FOUND = -32601;
-
-/** An empty list if the server does not know the method: templates are optional for a server with resources. */
-function nothingIfUnknown<T>(failure: unknown): Discovered<T> {
-  if (failure instanceof ServerFault && failure.code === METHOD_NOT_FOUND)
-    return { items: [], diagnostics: [] };
-  throw failure;
 }

@@ -3,7 +3,7 @@ import type { Connection, ListKind } from '../../../src/mcp/connection/connectio
 import { Listeners } from '../../../src/mcp/connection/notifications.ts';
 import type { Discovered } from '../../../src/mcp/discovery/read-list.ts';
 import { ServerFault } from '../../../src/mcp/errors/host-error.ts';
-import { CachedList } from '../../../src/mcp/features/features.ts';
+import { CachedList } from '../../../src/mcp/features/cached-list.ts';
 
 type Answer = Partial<Discovered<string>> | Error;
 
