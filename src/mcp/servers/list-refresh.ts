@@ -3,8 +3,8 @@ import type { ListedTool } from '../../protocol/mcp.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Connection, ListKind } from '../connection/connection.ts';
 import type { Prompt } from '../discovery/list-entries.ts';
-import { listPrompts, listTools } from '../discovery/lists.ts';
 import type { Discovered, DiscoveryDiagnostic } from '../discovery/read-list.ts';
+import { listPrompts, listTools } from '../discovery/request-lists.ts';
 
 /** The lists that are kept for every server; resources are listed on request. */
 export type RefreshedList = 'tools' | 'prompts';

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import type { ConnectContext, ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
 import { memoryEraCache } from '../../../src/mcp/connection/protocol-era.ts';
-import { listTools } from '../../../src/mcp/discovery/lists.ts';
+import { listTools } from '../../../src/mcp/discovery/request-lists.ts';
 import { failure, open } from '../support/attempt.ts';
 import { startModernHttp, stdioModern } from '../support/modern-servers.ts';
 import { rawServer } from '../support/raw-servers.ts';

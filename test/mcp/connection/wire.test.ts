@@ -1,7 +1,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Wire } from '../../../src/mcp/connection/wire.ts';
-import { listTools } from '../../../src/mcp/discovery/lists.ts';
+import { listTools } from '../../../src/mcp/discovery/request-lists.ts';
 import { open } from '../support/attempt.ts';
 import { NotedTransport, rawServer } from '../support/raw-servers.ts';
 import { testWorld } from '../support/servers.ts';

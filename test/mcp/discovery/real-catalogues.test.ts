@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { listTools } from '../../../src/mcp/discovery/lists.ts';
 import { formatDiagnostic } from '../../../src/mcp/discovery/read-list.ts';
+import { listTools } from '../../../src/mcp/discovery/request-lists.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
 
 type Recorded = { server: string; capabilities: object; listResultExtra?: object; tools: ListedTool[] };

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { connect } from '../../../src/mcp/connection/connect.ts';
+import { formatDiagnostic } from '../../../src/mcp/discovery/read-list.ts';
 import {
   listPrompts,
   listResources,
   listResourceTemplates,
   listTools,
-} from '../../../src/mcp/discovery/lists.ts';
-import { formatDiagnostic } from '../../../src/mcp/discovery/read-list.ts';
+} from '../../../src/mcp/discovery/request-lists.ts';
 import { ServerFault } from '../../../src/mcp/errors/host-error.ts';
 import { INTERNAL, readRpc, rpcFailure, rpcResult } from '../../../src/protocol/json-rpc.ts';
 import type { McpSession } from '../../../src/tool-server/session.ts';
