@@ -92,6 +92,7 @@ const PURE = [
   'src/permissions/ask.ts',
   'src/permissions/allowed-command.ts',
   'src/permissions/file-command.ts',
+  'src/permissions/file-programs.ts',
   'src/permissions/decide.ts',
   'src/permissions/match.ts',
   'src/permissions/path.ts',

@@ -1,4 +1,21 @@
 import { ANY } from '../base/text/patterns.ts';
+import {
+  FILE_PROGRAMS,
+  fileArguments,
+  gitCommand,
+  givenTargets,
+  IGNORED,
+  INTERPRETER,
+  isRecursive,
+  namesDownloads,
+  READING_GIT,
+  replacesFiles,
+  SEARCHERS,
+  TARGET_VALUE,
+  usesTrees,
+  writtenByOther,
+  writtenTrees,
+} from './file-programs.ts';
 import { comparePath, isBelow, type PathPattern, segmentsOf, type Workspace } from './path.ts';
 import { type CommandMatch, commandDoubt } from './restricted-command.ts';
 import {
@@ -29,28 +46,15 @@ import {
 } from './shell-text.ts';
 import {
   commandStarts,
-  FILE_PROGRAMS,
-  fileArguments,
-  gitCommand,
-  IGNORED,
   INSERTERS,
-  INTERPRETER,
   nameOf,
-  namesDownloads,
-  READING_GIT,
-  RECURSIVE,
   RUN_BY_SHELL,
   RUNNERS,
   ranBySubcommand,
   replacedText,
-  replacesFiles,
   SCRIPT_READERS,
-  SEARCHERS,
-  WHOLE,
   WRAPPERS,
   wrappedCommand,
-  writtenByOther,
-  writtenTrees,
 } from './wrapped-command.ts';
 
 /**
@@ -337,8 +341,7 @@ class FileFinder implements Interpreter<State> {
 
   /** `grep -r x .`, `cp -r . x` and `ln -s . x` also give access to files below the directory. */
   #trees(name: string, files: readonly ShellWord[], options: readonly ShellWord[], state: State): void {
-    const isRecursive = WHOLE.has(name) || options.some(({ value }) => RECURSIVE_OPTION.test(value));
-    if (!isRecursive || !(WHOLE.has(name) || RECURSIVE.has(name))) return;
+    if (!usesTrees(name, options)) return;
     const searched = SEARCHERS.has(name) && files.length === 0;
     const texts = searched ? [['.']] : files.flatMap((word) => this.#texts(word, state));
     const target = name === 'ln' ? (files.at(-1)?.value ?? '') : '';
@@ -365,25 +368,20 @@ class FileFinder implements Interpreter<State> {
 
   /** `cp sub/k .` writes `./k`: in a directory, each copy gets the name of its source. */
   #copies(name: string, args: readonly ShellWord[], files: readonly ShellWord[], state: State): void {
-    const given =
-      name === 'rsync' || name === 'scp'
-        ? []
-        : args.filter((word, at) => {
-            return TARGET_OPTION.test(args[at - 1]?.value ?? '') || TARGET_VALUE.test(word.value);
-          });
+    const given = givenTargets(name, args);
     const last = name === 'ln' && files.length === 1 ? [] : files.slice(-1);
     const words = given.length > 0 ? given : last;
     const texts = words.flatMap((word) => this.#texts(word, state));
     const targets = words.length === 0 ? [['.']] : texts.map((it) => withoutPrefix(it, TARGET_VALUE));
     const sources = files.filter((word) => !words.includes(word)).flatMap((word) => this.#texts(word, state));
-    const isRecursive = name === 'mv' || args.some(({ value }) => RECURSIVE_OPTION.test(value));
+    const hasTrees = name === 'mv' || isRecursive(args);
     for (const target of targets) {
       const isDirectory = given.length > 0 || /(?:^|\/)\.{0,2}$/.test(target.at(-1)?.toString() ?? '');
       for (const source of sources.flatMap(pathsIn)) {
         const base = lastName(source);
         const copy = base && [...target, '/', ...base];
         if (copy) this.#use([copy], 'write', state, isDirectory);
-        if (!copy || isRecursive) this.#useTrees([copy && isDirectory ? copy : target], 'write', state);
+        if (!copy || hasTrees) this.#useTrees([copy && isDirectory ? copy : target], 'write', state);
       }
     }
   }
@@ -493,6 +491,3 @@ const SETTERS = new Set(words('read mapfile readarray getopts unset let declare 
 const DOT_OPTIONS = /shopt|setopt|dotglob|glob_?dots|GLOBIGNORE/i;
 const DIRECTORY_OPTION = /^(?:-C|-D|--directory|--chdir|--cwd|--git-dir|--work-tree|--prefix)$/;
 const DIRECTORY_VALUE = /^(?:-C|--(?:directory|chdir|cwd|git-dir|work-tree|prefix)=)(?=.)/;
-const RECURSIVE_OPTION = /^-[a-zA-Z]*[rRa]|^--(?:recursive|archive)/;
-const TARGET_OPTION = /^(?:-[a-zA-Z]*t|--t[a-z-]*)$/;
-const TARGET_VALUE = /^(?:-[a-zA-Z]*?t|--t[a-z-]*=)(?=.)/;
