@@ -101,6 +101,7 @@ const PURE = [
   'src/permissions/shell-command.ts',
   'src/permissions/shell-text.ts',
   'src/permissions/subject.ts',
+  'src/permissions/suggested-rules.ts',
   'src/permissions/wrapped-command.ts',
   'src/pool/pinning/tool-findings.ts',
   'src/pool/pinning/differences.ts',

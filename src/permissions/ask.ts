@@ -13,7 +13,7 @@ export type Question = {
   /** The name of the tool for people. */
   readonly displayName?: string;
   readonly reason: Reason;
-  /** The changes that "always allow" makes. */
+  /** The changes that "always allow" makes; `suggestUpdates` creates them. */
   readonly suggestions: readonly PermissionUpdate[];
   /** The server of an MCP tool. */
   readonly provenance?: McpServerProvenance;

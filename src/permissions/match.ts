@@ -1,6 +1,5 @@
 import { matchesWildcard } from '../base/text/patterns.ts';
 import { isAliasOf } from '../pool/unique-names.ts';
-import type { PermissionRuleValue } from '../protocol/permission.ts';
 import {
   hasServerWildcard,
   isMcpToolName,
@@ -10,10 +9,10 @@ import {
 } from '../protocol/tool-name.ts';
 import { allowingContents, allowsCommand } from './allowed-command.ts';
 import { matchFiles } from './file-command.ts';
-import { matchesPath, patternOf, type Workspace } from './path.ts';
+import { matchesPath, type Workspace } from './path.ts';
 import { type CommandMatch, matchRestriction } from './restricted-command.ts';
-import { literalStars, type Rule, ruleText } from './rule.ts';
-import { ruleToolOf, type Subject, speaksAbout, subjectKind, subjectOf } from './subject.ts';
+import { type Rule, ruleText } from './rule.ts';
+import { type Subject, speaksAbout, subjectKind, subjectOf } from './subject.ts';
 
 /** A tool for the comparison with rules: the name that the model sees, which may be an alias, and the server of an MCP tool. */
 export type ToolRef = {
@@ -167,21 +166,4 @@ export function unmatchedDenyRules(rules: readonly Rule[], known: readonly ToolR
 /** The rule that removes a tool from the pool: a deny rule for the whole tool. */
 export function removingRule(rules: readonly Rule[], ref: ToolRef): Rule | undefined {
   return rules.find((rule) => rule.effect === 'deny' && rule.content === undefined && matchesTool(rule, ref));
-}
-
-/**
- * The narrowest rules of a built-in tool that allow these inputs: this command, this path. Adding the directory of a file
- * to the workspace instead would also allow its other files, and in mode `acceptEdits` writing to them.
- */
-export function narrowRules(
-  toolName: string,
-  inputs: readonly Readonly<Record<string, unknown>>[],
-  workspace: Workspace,
-): PermissionRuleValue[] {
-  const contents = inputs
-    .flatMap((input) => subjectOf(toolName, input) ?? [])
-    .map(({ kind, value }) => (kind === 'path' ? patternOf(value, workspace) : literalStars(value)));
-  const ruleTool = ruleToolOf(toolName);
-  if (contents.length === 0) return [{ toolName: ruleTool }];
-  return [...new Set(contents)].map((ruleContent) => ({ toolName: ruleTool, ruleContent }));
 }

@@ -2,12 +2,10 @@ import { isEqualJson } from '../../base/json-value.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';
 import { type Asker, askPeople, type Question } from '../../permissions/ask.ts';
 import type { Decision, Reason } from '../../permissions/decide.ts';
-import { narrowRules } from '../../permissions/match.ts';
-import { isInWorkspace, isProtectedPath, type Workspace } from '../../permissions/path.ts';
 import { modeOf } from '../../permissions/rule-store.ts';
-import { editsFiles, subjectOf } from '../../permissions/subject.ts';
+import { suggestUpdates } from '../../permissions/suggested-rules.ts';
 import type { ToolChange } from '../../pool/pinning/tool-change.ts';
-import type { PermissionMode, PermissionRuleValue, PermissionUpdate } from '../../protocol/permission.ts';
+import type { PermissionMode, PermissionUpdate } from '../../protocol/permission.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { CallContext } from './call-context.ts';
 import { decideCall } from './decide-call.ts';
@@ -216,49 +214,4 @@ export function applyHookDecision(
 
 function byHook(kind: Decision['kind'], text: string): Decision {
   return { kind, reason: { text } };
-}
-
-/**
- * The updates that "always allow" would make for a call like this; none if the tool requires a person every time. A rule
- * is saved to `destination`; a mode is set for the session only, since it allows more than this call.
- */
-export function suggestUpdates(
-  call: PoolCall,
-  workspace: Workspace,
-  destination: 'localSettings' | 'session' = 'session',
-): PermissionUpdate[] {
-  if (call.definition.listed._meta?.['anthropic/requiresUserInteraction'] === true) return [];
-  if (call.server === undefined && editsFiles(call.name) && isAcceptedEdit(call, workspace)) {
-    return [{ type: 'setMode', mode: 'acceptEdits', destination: 'session' }];
-  }
-  const updates = rulesFor(call, workspace).flatMap((rule) => [rule, ...broaderRules(rule)]);
-  return call.name === 'Skill'
-    ? updates.map((rule) => ({ type: 'addRules', rules: [rule], behavior: 'allow', destination }))
-    : [{ type: 'addRules', rules: updates, behavior: 'allow', destination }];
-}
-
-/** A skill is allowed by its name, or with any arguments. */
-function broaderRules({ toolName, ruleContent }: PermissionRuleValue): PermissionRuleValue[] {
-  return toolName === 'Skill' && ruleContent !== undefined
-    ? [{ toolName, ruleContent: `${ruleContent}:*` }]
-    : [];
-}
-
-/** Whether mode `acceptEdits` would allow the edit. */
-function isAcceptedEdit(call: PoolCall, workspace: Workspace): boolean {
-  return inputs(call)
-    .flatMap((input) => subjectOf(call.name, input) ?? [])
-    .every(({ value }) => isInWorkspace(value, workspace) && !isProtectedPath(value, workspace));
-}
-
-/** Rules about a server's tool have no content, only the tool's name. */
-function rulesFor(call: PoolCall, workspace: Workspace): PermissionRuleValue[] {
-  return call.server === undefined
-    ? narrowRules(call.name, inputs(call), workspace)
-    : [{ toolName: call.name }];
-}
-
-/** The resolved input and the original one: the decision covers both. */
-function inputs({ input, originalInput }: PoolCall): PoolCall['input'][] {
-  return [input, ...(originalInput ? [originalInput] : [])];
 }
