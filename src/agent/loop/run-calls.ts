@@ -74,6 +74,11 @@ export function failedOutcome(text: string): ToolOutcome {
   return { content: text, isError: true };
 }
 
+/** An error in the form that programs of the `claude` CLI know. */
+export function toolUseError(text: string): ToolOutcome {
+  return failedOutcome(`<tool_use_error>${text}</tool_use_error>`);
+}
+
 export function resultBlock(use: Pick<ToolUse, 'id'>, { content, isError }: ToolOutcome): UserBlock {
   return { type: 'tool_result', tool_use_id: use.id, content, ...(isError && { is_error: true }) };
 }

@@ -5,7 +5,7 @@ import type { AgentOutput } from '../../protocol/tools/task-tools.ts';
 import type { AgentDefinition } from '../builtins/agents/agent-definition.ts';
 import type { AgentService } from '../builtins/agents/agent-service.ts';
 import type { SkillRequest, SkillService } from '../builtins/session/skill-service.ts';
-import { failedOutcome, type ToolOutcome } from '../loop/run-calls.ts';
+import { failedOutcome, type ToolOutcome, toolUseError } from '../loop/run-calls.ts';
 import { AgentFiles } from './agent-files.ts';
 import {
   type DefinitionFile,
@@ -277,16 +277,16 @@ export class Skills {
 
   async #use(request: SkillRequest, user: SkillUser, signal: AbortSignal): Promise<ToolOutcome> {
     const skill = this.find(request.name);
-    if (!skill) return refused(`Unknown skill: ${request.name}.${this.#guess(request.name)}`);
+    if (!skill) return toolUseError(`Unknown skill: ${request.name}.${this.#guess(request.name)}`);
     const { name, model } = skill;
     // Programs see the name that the model used.
     const used = skill.alias === bareName(request.name) ? skill.alias : name;
     if (!skill.isForModel)
-      return refused(
+      return toolUseError(
         `Skill ${name} cannot be used with Skill tool due to disable-model-invocation. Ask the user to run /${name}; do not do the work of the skill in another way.`,
       );
     if (!this.#isSelected(name, skill.alias))
-      return refused(`Skill ${name} is not in this session's skills allowlist`);
+      return toolUseError(`Skill ${name} is not in this session's skills allowlist`);
     const expanded = await this.#expand(skill, request.args, user, signal, request.isApproved);
     if ('fault' in expanded) return failedOutcome(expanded.fault);
     const { text, rules } = expanded;
@@ -485,10 +485,6 @@ const RANKS: readonly Skill['scope'][] = ['plugin', 'project', 'user'];
 /** A name without the slash that it may be written with. */
 function bareName(given: string): string {
   return given.trim().replace(/^\//, '');
-}
-
-function refused(text: string): ToolOutcome {
-  return failedOutcome(`<tool_use_error>${text}</tool_use_error>`);
 }
 
 /** Arguments cannot end the element. */

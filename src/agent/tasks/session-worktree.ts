@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isInWorkspace, type Workspace } from '../../permissions/path.ts';
 import type { EnterWorktreeOutput, ExitWorktreeOutput } from '../../protocol/tools/task-tools.ts';
-import { failedOutcome, type ToolOutcome } from '../loop/run-calls.ts';
+import { failedOutcome, type ToolOutcome, toolUseError } from '../loop/run-calls.ts';
 import { WorktreeError } from './safe-git.ts';
 import type { WorkingDirectory } from './working-directory.ts';
 import {
@@ -45,7 +45,7 @@ export class SessionWorktree implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<ToolOutcome> {
     if (this.#entered && path === undefined)
-      return refusal(
+      return toolUseError(
         'Already in a worktree session. Pass `path` to switch into another existing worktree, or use ExitWorktree to leave this one before creating a new worktree.',
       );
     const { worktrees } = this.#deps;
@@ -69,15 +69,15 @@ export class SessionWorktree implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<ToolOutcome> {
     const worktree = this.#entered;
-    if (!worktree) return refusal(NOTHING_ENTERED);
+    if (!worktree) return toolUseError(NOTHING_ENTERED);
     const { worktrees, workspace } = this.#deps;
     const { cwd } = workspace();
-    if (action === 'remove' && worktree.origin === 'entered') return refusal(notOwned(worktree, cwd));
+    if (action === 'remove' && worktree.origin === 'entered') return toolUseError(notOwned(worktree, cwd));
     try {
       const changes = action === 'remove' ? await worktrees.changes(worktree, signal) : undefined;
       if (action === 'remove' && !discards) {
         const fault = removalFault(worktree, changes);
-        if (fault !== undefined) return refusal(fault);
+        if (fault !== undefined) return toolUseError(fault);
       }
       if (action === 'keep') await worktrees.keep(worktree);
       else await worktrees.remove(worktree, { discards });
@@ -192,8 +192,4 @@ function counted(count: number, noun: string): string[] {
 
 function notOwned({ path }: Worktree, cwd: string): string {
   return `This session is not the owner of the worktree at “${path}” — it either entered a pre-existing worktree via EnterWorktree({path}) or resumed into a checkout whose liveness lock another running session still holds — so this tool will not remove it. Use action: "keep" to return to “${cwd}”. If no other session is using it, remove it yourself with \`git worktree remove\`; while a live session's lock is present, git will refuse and name the owner.`;
-}
-
-function refusal(text: string): ToolOutcome {
-  return failedOutcome(`<tool_use_error>${text}</tool_use_error>`);
 }

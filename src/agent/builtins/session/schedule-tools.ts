@@ -1,5 +1,5 @@
 import type { CronListOutput } from '../../../protocol/tools/task-tools.ts';
-import { failedOutcome, type ToolOutcome } from '../../loop/run-calls.ts';
+import { failedOutcome, type ToolOutcome, toolUseError } from '../../loop/run-calls.ts';
 import type { ListedJob } from '../../tasks/schedule.ts';
 import { humanSchedule, shortTime } from '../../tasks/schedule-time.ts';
 import { defineBuiltIn } from '../built-in.ts';
@@ -39,7 +39,7 @@ export const CRON_CREATE = defineBuiltIn({
   async run({ cron, prompt, recurring = true, durable = false, timezone }, { services }) {
     if (!services.schedule) return failedOutcome('CronCreate is not available in this session');
     const job = services.schedule.create({ cron, prompt, recurring, durable, timezone });
-    if ('fault' in job) return refusal(job.fault);
+    if ('fault' in job) return toolUseError(job.fault);
     const words = humanSchedule(cron);
     const { id, isDurable, nextFireAt } = job;
     const next = nextFireAt === undefined ? '' : ` Next run: ${shortTime(nextFireAt, timezone)}.`;
@@ -92,7 +92,7 @@ export const CRON_DELETE = defineBuiltIn({
   async run({ id }, { services }) {
     if (!services.schedule) return failedOutcome('CronDelete is not available in this session');
     const removed = services.schedule.remove(id);
-    if (!removed) return refusal(`No scheduled job with id '${id}'`);
+    if (!removed) return toolUseError(`No scheduled job with id '${id}'`);
     const programResult = { id, ...(removed.isWakeup && { endedLoopWakeup: true }) };
     return { content: `Cancelled job ${id}.`, isError: false, programResult };
   },
@@ -154,10 +154,6 @@ function stopped(count: number): ToolOutcome {
       ...{ stopped: true, cancelledWakeups: count },
     },
   };
-}
-
-function refusal(text: string): ToolOutcome {
-  return failedOutcome(`<tool_use_error>${text}</tool_use_error>`);
 }
 
 /** The jobs as programs get them. */

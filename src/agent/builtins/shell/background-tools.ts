@@ -1,7 +1,7 @@
 import { startTimer } from '../../../base/async/timers.ts';
 import { truncate } from '../../../base/text/display-text.ts';
 import type { MonitorOutput, TaskStopOutput } from '../../../protocol/tools/task-tools.ts';
-import { failedOutcome, type ToolOutcome } from '../../loop/run-calls.ts';
+import { toolUseError } from '../../loop/run-calls.ts';
 import { newTaskId, type TaskEnd, type TaskHandle } from '../../tasks/background-tasks.ts';
 import { type BuiltInContext, defineBuiltIn } from '../built-in.ts';
 import { OutputSpool } from './output-spool.ts';
@@ -185,9 +185,4 @@ class MonitorEvents {
     this.#timer ??= startTimer(EVENT_MS, () => this.flush());
     this.#timer.unref();
   }
-}
-
-/** An error in the form that programs of the `claude` CLI know. */
-function toolUseError(text: string): ToolOutcome {
-  return failedOutcome(`<tool_use_error>${text}</tool_use_error>`);
 }
