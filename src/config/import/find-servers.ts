@@ -14,7 +14,7 @@ import {
   type ImportFile,
   type ImportProgram,
   type RawServer,
-} from './importer.ts';
+} from './convert-entry.ts';
 
 /** An existing file of another program, and the servers in it. */
 export type FoundFile = Imported & { readonly tool: ImportProgram; readonly place: ImportFile };

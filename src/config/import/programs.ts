@@ -13,7 +13,7 @@ import {
   renamedTo,
   seconds,
   unchanged,
-} from './importer.ts';
+} from './convert-entry.ts';
 import { bracedText, dollarText, editorText, isVariableName, plainText } from './variables.ts';
 
 const APPROVAL = notImported('to allow tools, add rules to permissions.allow');

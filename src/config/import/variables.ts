@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { visibleText } from '../../base/text/display-text.ts';
 import { redactText } from '../../base/text/redact.ts';
 import { literalText } from '../expand/parse-template.ts';
-import type { ImportContext, ImportFile, Rewritten } from './importer.ts';
+import type { ImportContext, ImportFile, Rewritten } from './convert-entry.ts';
 
 /** Whether the name is valid for a variable on every system and in `${NAME}`. */
 export function isVariableName(name: unknown): name is string {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../../src/config/files/diagnostics.ts';
+import type { ImportContext, ImportedServer, ImportScope } from '../../../src/config/import/convert-entry.ts';
 import { findServers, readImportFile } from '../../../src/config/import/find-servers.ts';
-import type { ImportContext, ImportedServer, ImportScope } from '../../../src/config/import/importer.ts';
 import { IMPORT_PROGRAMS } from '../../../src/config/import/programs.ts';
 import { configPlace } from '../config-place.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Part, parseTemplate } from '../../../src/config/expand/parse-template.ts';
-import type { ImportContext, ImportFile } from '../../../src/config/import/importer.ts';
+import type { ImportContext, ImportFile } from '../../../src/config/import/convert-entry.ts';
 import { AFTER_DOLLAR, bracedText, dollarText, editorText } from '../../../src/config/import/variables.ts';
 
 const ENV = { SET: 'value', X: 'x' };

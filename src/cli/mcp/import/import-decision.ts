@@ -1,7 +1,7 @@
 import { hashContent } from '../../../config/approval/approved-content.ts';
 import type { Configuration } from '../../../config/configuration.ts';
+import type { ImportedServer } from '../../../config/import/convert-entry.ts';
 import type { FoundFile } from '../../../config/import/find-servers.ts';
-import type { ImportedServer } from '../../../config/import/importer.ts';
 import { signatureOf } from '../../../config/merge/merge-servers.ts';
 import type { Scope, WrittenServer } from '../../../config/model.ts';
 import type { WritableScope } from '../../../config/write/write-servers.ts';
