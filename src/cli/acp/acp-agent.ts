@@ -20,7 +20,7 @@ import type { Options } from '../../sdk/options/options.ts';
 import type { OpenAgent } from '../chat/conversation.ts';
 import { AcpSession, type SessionModel } from './acp-session.ts';
 import { oneLine, type SessionHistory } from './session-history.ts';
-import { invalidParams, type SessionParams, sessionOptions } from './session-request.ts';
+import { invalidParams, type SessionParams, sessionOptions } from './session-params.ts';
 
 type AcpDeps = {
   readonly version: string;

@@ -24,7 +24,7 @@ import { ChatConversation, type OpenAgent, ServerWatch } from '../chat/conversat
 import { failureTexts } from '../chat/message-text.ts';
 import { alwaysUpdates, whatAlways } from '../chat/questions/permission.ts';
 import type { StoredMessage } from './session-history.ts';
-import { invalidParams, promptMessage } from './session-request.ts';
+import { invalidParams, promptMessage } from './session-params.ts';
 import { commandsUpdate, SessionUpdates } from './session-updates.ts';
 import { approvalContent, type CallPlace, describeToolCall, textContent } from './tool-call.ts';
 

@@ -1,7 +1,7 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk/unstable';
 import { expect, test } from 'vitest';
 import { promptResponse } from '../../../src/cli/acp/acp-session.ts';
-import { promptMessage, sessionOptions } from '../../../src/cli/acp/session-request.ts';
+import { promptMessage, sessionOptions } from '../../../src/cli/acp/session-params.ts';
 import { SessionUpdates } from '../../../src/cli/acp/session-updates.ts';
 import { describeToolCall, describeToolResult } from '../../../src/cli/acp/tool-call.ts';
 import type { SDKMessage, SDKResultMessage } from '../../../src/protocol/agent-message.ts';
