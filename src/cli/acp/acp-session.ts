@@ -6,7 +6,6 @@ import {
   type ContentBlock,
   type CreateElicitationRequest,
   methods,
-  type PermissionOption,
   type PromptResponse,
   RequestError,
   type SessionConfigOption,
@@ -16,17 +15,17 @@ import {
 } from '@agentclientprotocol/sdk/unstable';
 import { visibleText } from '../../base/text/display-text.ts';
 import type { SDKResultMessage, SDKUserMessage } from '../../protocol/agent-message.ts';
-import type { PermissionMode, PermissionResult } from '../../protocol/permission.ts';
+import type { PermissionMode } from '../../protocol/permission.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { SDKControlInitializeResponse } from '../../sdk/control-responses.ts';
 import type { CanUseTool, ElicitationResult, OnElicitation, Options } from '../../sdk/options/options.ts';
 import { ChatConversation, type OpenAgent, ServerWatch } from '../chat/conversation.ts';
 import { failureTexts } from '../chat/message-text.ts';
-import { alwaysUpdates, whatAlways } from '../chat/questions/permission.ts';
+import { permissionRequest } from './permission-request.ts';
 import type { StoredMessage } from './session-history.ts';
 import { invalidParams, promptMessage } from './session-params.ts';
 import { commandsUpdate, SessionUpdates } from './session-updates.ts';
-import { approvalContent, type CallPlace, describeToolCall, textContent } from './tool-call.ts';
+import type { CallPlace } from './tool-call.ts';
 
 /** The client of a session: where its updates and requests are sent. */
 export type SessionClient = {
@@ -315,41 +314,23 @@ export class AcpSession implements AsyncDisposable {
     // The text before the call is sent first.
     await setImmediate();
     for (const update of this.#updates.announce(toolCallId, tool, input)) this.#notify(update);
-    const always = alwaysUpdates({ tool, context });
-    const view = describeToolCall(tool, input, this.#place);
-    const reason = context.decisionReason;
-    const content = [
-      ...approvalContent(tool, input, view),
-      ...(reason ? [textContent(`Approval required: ${reason}`)] : []),
-    ];
+    const request = permissionRequest(tool, input, context, this.#place);
     try {
       const { outcome } = await this.#client.context.request(
         methods.client.session.requestPermission,
-        {
-          sessionId: this.id,
-          toolCall: { toolCallId, name: tool, ...view, content, status: 'pending', rawInput: input },
-          options: permissionOptions(always && whatAlways(always), context),
-        },
+        { sessionId: this.id, ...request.params },
         { cancellationSignal: signal, stopWaitingOnCancel: true },
       );
-      if (outcome.outcome === 'cancelled') return this.#refuse(CANCELLED, { interrupt: true });
-      if (outcome.optionId === ALLOW.optionId || (outcome.optionId === ALWAYS && always)) {
+      const result = request.resultOf(outcome);
+      const [running] = this.#turns;
+      if (result.behavior === 'allow') {
         for (const update of this.#updates.started(toolCallId)) this.#notify(update);
-        const updates = outcome.optionId === ALWAYS && always ? { updatedPermissions: always } : {};
-        return { behavior: 'allow', ...updates };
-      }
-      return this.#refuse(REJECTED, {});
+      } else if (result.interrupt && running) running.isCancelled = true;
+      return result;
     } catch (cause) {
-      return this.#refuse(`The permission request failed: ${messageOf(cause)}`, {});
+      return { behavior: 'deny', message: `The permission request failed: ${messageOf(cause)}` };
     }
   };
-
-  /** Denies a call; with `interrupt`, also cancels the prompt. */
-  #refuse(message: string, { interrupt = false }): PermissionResult {
-    const [running] = this.#turns;
-    if (interrupt && running) running.isCancelled = true;
-    return { behavior: 'deny', message, ...(interrupt && { interrupt }) };
-  }
 
   /** Forwards a server's request for input if the client can show such a request. */
   readonly #onElicitation: OnElicitation = async (request, { signal }) => {
@@ -391,12 +372,6 @@ const MODES: readonly { readonly id: PermissionMode; readonly name: string; read
     { id: 'bypassPermissions', name: 'Bypass permissions', description: 'Runs every call without asking' },
   ];
 
-const ALLOW: PermissionOption = { optionId: 'allow', name: 'Allow once', kind: 'allow_once' };
-const ALWAYS = 'allow-always';
-const REJECT: PermissionOption = { optionId: 'reject', name: 'Reject', kind: 'reject_once' };
-const REJECTED = 'The user denied the call.';
-const CANCELLED = 'The user cancelled the prompt.';
-
 const CLEAR_ADVICE = 'To clear the conversation, start a new session.';
 
 /** Whether a prompt is the command that clears the conversation, or one of its aliases. */
@@ -417,15 +392,6 @@ function fileText(path: string): string | null {
   } catch {
     return null;
   }
-}
-
-function permissionOptions(
-  always: string | undefined,
-  { toolChange }: Pick<Parameters<CanUseTool>[2], 'toolChange'>,
-): PermissionOption[] {
-  const once = toolChange ? { ...ALLOW, name: 'Allow, and accept the changed definition' } : ALLOW;
-  if (always === undefined) return [once, REJECT];
-  return [once, { optionId: ALWAYS, name: `Always ${always}`, kind: 'allow_always' }, REJECT];
 }
 
 /** The response to a prompt; a failed turn is a JSON-RPC error. */
