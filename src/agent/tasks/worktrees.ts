@@ -20,7 +20,9 @@ export type WorktreeChanges = { readonly files: number; readonly commits: number
 export type MergeEnd =
   | { readonly kind: 'merged'; readonly commit: string }
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'conflict'; readonly files: readonly string[] };
+  | { readonly kind: 'conflict'; readonly files: readonly string[] }
+  /** Work of the user in the checkout is not finished; nothing was changed. */
+  | { readonly kind: 'blocked'; readonly why: string };
 
 /** What worktrees are for: the lock of each names its owner. */
 type Owner = 'session' | 'agent';
@@ -152,9 +154,12 @@ export class Worktrees {
 
   /** Merges the commits of a worktree into the branch that the user has checked out; a conflict changes nothing. */
   async merge(worktree: Worktree, signal?: AbortSignal): Promise<MergeEnd> {
-    const { git } = await this.#repository(signal);
+    const { git, root } = await this.#repository(signal);
     const { branch } = worktree;
     if (branch === undefined) throw new WorktreeError(`Worktree “${worktree.path}” has no branch to merge.`);
+    const why = await unfinished(git, root, signal);
+    if (why !== undefined) return { kind: 'blocked', why };
+    const tip = await git.output(['rev-parse', '--verify', `refs/heads/${branch}^{commit}`], signal);
     const before = (await git.output(['rev-parse', 'HEAD'], signal)).trim();
     const merged = await git.run(
       ['merge', '--no-ff', '--no-edit', '-m', mergeMessage(branch), `refs/heads/${branch}`],
@@ -164,11 +169,13 @@ export class Worktrees {
       const commit = (await git.output(['rev-parse', 'HEAD'], signal)).trim();
       return commit === before ? { kind: 'nothing' } : { kind: 'merged', commit };
     }
-    const { stdout } = await git.run(['diff', '--name-only', '--diff-filter=U', '-z'], signal);
-    const files = stdout.split('\0').filter((file) => file !== '');
+    const { stdout: merging } = await git.run(['rev-parse', '--verify', '--quiet', 'MERGE_HEAD'], signal);
+    // The user may have begun another merge meanwhile.
+    const isOwn = merging === tip;
+    const files = isOwn ? await unmerged(git, signal) : [];
+    if (isOwn) await git.output(['merge', '--abort'], signal);
     if (files.length === 0)
       throw new WorktreeError(`git merge failed: ${merged.stderr.trim().split('\n')[0]}`);
-    await git.output(['merge', '--abort'], signal);
     return { kind: 'conflict', files };
   }
 
@@ -345,6 +352,32 @@ async function listed(git: SafeGit, signal?: AbortSignal): Promise<ListedWorktre
     if (path === undefined) return [];
     return [{ path, ...(branch !== undefined && { branch }), ...(lock !== undefined && { lock }) }];
   });
+}
+
+/** What git keeps while an operation is not finished. A rebase comes first, because it has files of the others too. */
+const UNFINISHED = [
+  ['rebase-merge', 'a rebase'],
+  ['rebase-apply', 'a rebase'],
+  ['MERGE_HEAD', 'a merge'],
+  ['CHERRY_PICK_HEAD', 'a cherry-pick'],
+  ['REVERT_HEAD', 'a revert'],
+  ['sequencer', 'a cherry-pick or revert'],
+] as const;
+
+/** Why nothing can be merged into a checkout; undefined if no work of the user is unfinished there. */
+async function unfinished(git: WorktreeGit, root: string, signal?: AbortSignal): Promise<string | undefined> {
+  const args = UNFINISHED.flatMap(([name]) => ['--git-path', name]);
+  const paths = (await git.output(['rev-parse', ...args], signal)).split('\n');
+  const found = UNFINISHED.find((_, at) => existsSync(resolve(root, paths[at] ?? '')));
+  if (found) return `${found[1]} is in progress`;
+  const files = await unmerged(git, signal);
+  return files.length === 0 ? undefined : `files have unresolved conflicts (${files.join(', ')})`;
+}
+
+/** The files with unresolved conflicts. */
+async function unmerged(git: WorktreeGit, signal?: AbortSignal): Promise<string[]> {
+  const { stdout } = await git.run(['diff', '--name-only', '--diff-filter=U', '-z'], signal);
+  return stdout.split('\0').filter((file) => file !== '');
 }
 
 function mergeMessage(branch: string): string {

@@ -47,6 +47,8 @@ export class TaskWorktrees {
       if (worktree.origin === 'hook') return undefined;
       await worktrees.commitAll(worktree, `Task #${task.id}: ${task.subject}`, signal);
       const end = await worktrees.merge(worktree, signal);
+      if (end.kind === 'blocked')
+        return `the checkout of the user cannot take its changes, because ${end.why} there: leave that as it is, tell the user, and call CompleteTask again when the user has finished or aborted it`;
       if (end.kind !== 'conflict') return undefined;
       return `its changes conflict with the checked-out branch in ${end.files.join(', ')}: merge that branch into ${worktree.branch}, resolve the conflicts, and call CompleteTask again`;
     };

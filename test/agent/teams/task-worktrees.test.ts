@@ -5,7 +5,7 @@ import type { Task } from '../../../src/agent/task-list/task-graph.ts';
 import { TaskList } from '../../../src/agent/task-list/task-list.ts';
 import { Worktrees } from '../../../src/agent/tasks/worktrees.ts';
 import { TaskWorktrees } from '../../../src/agent/teams/task-worktrees.ts';
-import { repositoryWith } from '../tasks/git-repository.ts';
+import { type Repository, repositoryWith } from '../tasks/git-repository.ts';
 
 const signal = new AbortController().signal;
 
@@ -83,4 +83,69 @@ test('a conflict names its files and changes nothing in the project', async () =
   );
   expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('of the user\n');
   expect(repository.git(['status', '--porcelain', '--untracked-files=no'])).toBe('');
+});
+
+/** Changes `a.txt` on `main` and, in another way, on the branch `side`. */
+function diverge({ git, write }: Repository): void {
+  git(['checkout', '-q', '-b', 'side']);
+  write('a.txt', 'of the side\n');
+  git(['commit', '-q', '-a', '-m', 'side']);
+  git(['checkout', '-q', 'main']);
+  write('a.txt', 'of the user\n');
+  git(['commit', '-q', '-a', '-m', 'second']);
+}
+
+/** Runs git although it ends with a conflict. */
+function conflict({ git }: Repository, args: readonly string[]): void {
+  expect(() => git(args)).toThrow();
+}
+
+const refusal = (why: string) =>
+  `the checkout of the user cannot take its changes, because ${why} there: leave that as it is, tell the user, and call CompleteTask again when the user has finished or aborted it`;
+
+test.each<[string, (repository: Repository) => void, string]>([
+  ['merge', (it) => conflict(it, ['merge', '-q', 'side']), 'a merge is in progress'],
+  ['cherry-pick', (it) => conflict(it, ['cherry-pick', 'side']), 'a cherry-pick is in progress'],
+  [
+    'sequence of cherry-picks',
+    (it) => {
+      conflict(it, ['cherry-pick', 'side', 'side^']);
+      it.git(['commit', '-q', '-a', '-m', 'picked']);
+    },
+    'a cherry-pick or revert is in progress',
+  ],
+  ['revert', (it) => conflict(it, ['revert', '--no-edit', 'side']), 'a revert is in progress'],
+  ['rebase', (it) => conflict(it, ['rebase', '-q', 'side']), 'a rebase is in progress'],
+  ['rebase of patches', (it) => conflict(it, ['rebase', '-q', '--apply', 'side']), 'a rebase is in progress'],
+  [
+    'squashed merge',
+    (it) => conflict(it, ['merge', '-q', '--squash', 'side']),
+    'files have unresolved conflicts (a.txt)',
+  ],
+])('an unfinished %s of the user stays as it is, and delays the merge', async (_, begin, why) => {
+  const { repository, tasks, task } = open();
+  const { root, git } = repository;
+  const { worktree } = await tasks.open(task('1'), signal);
+  writeFileSync(join(worktree.path, 'b.txt'), 'b\n');
+  diverge(repository);
+  begin(repository);
+  repository.write('a.txt', 'half resolved\n');
+  const state = () => [git(['status', '--porcelain', '--untracked-files=no']), git(['rev-parse', 'HEAD'])];
+  const before = state();
+  expect(await tasks.merge(task('1'), worktree)).toBe(refusal(why));
+  expect(state()).toEqual(before);
+  expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('half resolved\n');
+});
+
+test('a merge of the user that waits only for its commit stays as it is', async () => {
+  const { repository, tasks, task } = open();
+  const { worktree } = await tasks.open(task('1'), signal);
+  writeFileSync(join(worktree.path, 'b.txt'), 'b\n');
+  diverge(repository);
+  conflict(repository, ['merge', '-q', 'side']);
+  repository.git(['add', 'a.txt']);
+  expect(await tasks.merge(task('1'), worktree)).toBe(refusal('a merge is in progress'));
+  repository.git(['commit', '-q', '--no-edit']);
+  expect(await tasks.merge(task('1'), worktree)).toBeUndefined();
+  expect(readFileSync(join(repository.root, 'b.txt'), 'utf8')).toBe('b\n');
 });
