@@ -71,7 +71,7 @@ export class Worktrees {
     const { git, root } = await this.#repository(signal);
     const slug = name.replaceAll('/', '+');
     const path = join(folderIn(root), slug);
-    const branch = `worktree-${slug}`;
+    const branch = branchOf(path);
     const reason = lockReason(owner, name);
     const found = (await listed(git, signal)).find((it) => it.path === path);
     if (found && existsSync(path)) {
@@ -155,8 +155,7 @@ export class Worktrees {
   /** Merges the commits of a worktree into the branch that the user has checked out; a conflict changes nothing. */
   async merge(worktree: Worktree, signal?: AbortSignal): Promise<MergeEnd> {
     const { git, root } = await this.#repository(signal);
-    const { branch } = worktree;
-    if (branch === undefined) throw new WorktreeError(`Worktree “${worktree.path}” has no branch to merge.`);
+    const branch = await checkedOutBranch(git, worktree, signal);
     const why = await unfinished(git, root, signal);
     if (why !== undefined) return { kind: 'blocked', why };
     const tip = await git.output(['rev-parse', '--verify', `refs/heads/${branch}^{commit}`], signal);
@@ -180,8 +179,10 @@ export class Worktrees {
   }
 
   /** Commits all that is not committed in a worktree; false if there is nothing. Hooks of the repository do not run. */
-  async commitAll({ path }: Worktree, message: string, signal?: AbortSignal): Promise<boolean> {
+  async commitAll(worktree: Worktree, message: string, signal?: AbortSignal): Promise<boolean> {
     const { git } = await this.#repository(signal);
+    const { path } = worktree;
+    await checkedOutBranch(git, worktree, signal);
     const inside = async (args: readonly string[]) => {
       const { code, stdout, stderr } = await git.run(args, signal, path);
       if (code === 0) return stdout;
@@ -333,7 +334,12 @@ function folderIn(root: string): string {
 
 /** The branch that was made for a worktree and is removed with it; another branch that is checked out there stays. */
 function ownBranch({ path, branch }: Worktree): string | undefined {
-  return branch === `worktree-${basename(path)}` ? branch : undefined;
+  return branch === branchOf(path) ? branch : undefined;
+}
+
+/** The branch that is made for a worktree. */
+function branchOf(path: string): string {
+  return `worktree-${basename(path)}`;
 }
 
 /** Parses `git worktree list`; the first entry is the main checkout. */
@@ -352,6 +358,20 @@ async function listed(git: SafeGit, signal?: AbortSignal): Promise<ListedWorktre
     if (path === undefined) return [];
     return [{ path, ...(branch !== undefined && { branch }), ...(lock !== undefined && { lock }) }];
   });
+}
+
+/** The branch of a worktree; rejects if something else is checked out there, whose commits would not be merged. */
+async function checkedOutBranch(
+  git: WorktreeGit,
+  { path, branch = branchOf(path) }: Worktree,
+  signal?: AbortSignal,
+): Promise<string> {
+  const head = (await git.run(['symbolic-ref', '--quiet', 'HEAD'], signal, path)).stdout.trim();
+  if (head === `refs/heads/${branch}`) return branch;
+  const found = head === '' ? 'a commit without a branch' : `branch ${head.replace(/^refs\/heads\//, '')}`;
+  throw new WorktreeError(
+    `Worktree “${path}” has checked out ${found} instead of its branch ${branch}: check out ${branch} there and merge the work into it`,
+  );
 }
 
 /** What git keeps while an operation is not finished. A rebase comes first, because it has files of the others too. */

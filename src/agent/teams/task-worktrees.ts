@@ -50,7 +50,7 @@ export class TaskWorktrees {
       if (end.kind === 'blocked')
         return `the checkout of the user cannot take its changes, because ${end.why} there: leave that as it is, tell the user, and call CompleteTask again when the user has finished or aborted it`;
       if (end.kind !== 'conflict') return undefined;
-      return `its changes conflict with the checked-out branch in ${end.files.join(', ')}: merge that branch into ${worktree.branch}, resolve the conflicts, and call CompleteTask again`;
+      return `its changes conflict with the checked-out branch in ${end.files.join(', ')}: merge that branch into ${worktree.branch ?? 'the branch of the worktree'}, resolve the conflicts, and call CompleteTask again`;
     };
     return this.#inTurn(async () => {
       try {

@@ -149,3 +149,34 @@ test('a merge of the user that waits only for its commit stays as it is', async 
   expect(await tasks.merge(task('1'), worktree)).toBeUndefined();
   expect(readFileSync(join(repository.root, 'b.txt'), 'utf8')).toBe('b\n');
 });
+
+test.each<[string, readonly string[], string]>([
+  ['another branch', ['checkout', '-q', '-b', 'feature'], 'branch feature'],
+  ['a commit without a branch', ['checkout', '-q', '--detach'], 'a commit without a branch'],
+])('work on %s is neither committed nor merged, and its worktree stays', async (_, change, head) => {
+  const { repository, tasks, task } = open();
+  const { worktree } = await tasks.open(task('1'), signal);
+  repository.git(change, worktree.path);
+  writeFileSync(join(worktree.path, 'b.txt'), 'b\n');
+  expect(await tasks.merge(task('1'), worktree)).toBe(
+    `Worktree “${worktree.path}” has checked out ${head} instead of its branch ${worktree.branch}: check out ${worktree.branch} there and merge the work into it`,
+  );
+  expect(repository.git(['status', '--porcelain'], worktree.path)).toBe('?? b.txt');
+  repository.git(['checkout', '-q', String(worktree.branch)], worktree.path);
+  expect(await tasks.merge(task('1'), worktree)).toBeUndefined();
+  expect(readFileSync(join(repository.root, 'b.txt'), 'utf8')).toBe('b\n');
+});
+
+test('the next owner of a task that was released without a branch is told which branch is merged', async () => {
+  const { repository, tasks, task } = open();
+  const { worktree } = await tasks.open(task('1'), signal);
+  repository.git(['checkout', '-q', '--detach'], worktree.path);
+  await tasks.keep(worktree);
+  const again = (await tasks.open(task('1'), signal)).worktree;
+  expect(again.branch).toBeUndefined();
+  expect(await tasks.merge(task('1'), again)).toContain(`check out ${worktree.branch} there`);
+  repository.git(['checkout', '-q', String(worktree.branch)], worktree.path);
+  writeFileSync(join(worktree.path, 'b.txt'), 'b\n');
+  expect(await tasks.merge(task('1'), again)).toBeUndefined();
+  expect(readFileSync(join(repository.root, 'b.txt'), 'utf8')).toBe('b\n');
+});
