@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { truncate } from '../../base/text/display-text.ts';
@@ -54,7 +55,8 @@ const CLEAN_UP_MS = 60_000;
 export class Worktrees {
   readonly #deps: WorktreesDeps;
   #git: Promise<{ readonly git: SafeGit; readonly root: string }> | undefined;
-
+  /** Tells the locks of this session from those of other sessions of the process. */
+  readonly #session = randomUUID();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(deps: WorktreesDeps) {
@@ -72,15 +74,16 @@ export class Worktrees {
     const slug = name.replaceAll('/', '+');
     const path = join(folderIn(root), slug);
     const branch = branchOf(path);
-    const reason = lockReason(owner, name);
+    const reason = `toolplane ${owner} ${name} ${this.#session} ${ownerText()}`;
     const found = (await listed(git, signal)).find((it) => it.path === path);
     if (found && existsSync(path)) {
       const holder = lockHolder(found.lock);
-      if (holder?.isAlive && holder.pid !== process.pid)
+      if (holder?.isAlive && !found.lock?.includes(` ${this.#session} `))
         throw new WorktreeError(
-          `Cannot enter worktree “${path}”: process ${holder.pid} works in it. Use another name.`,
+          `Cannot enter worktree “${path}”: another session (process ${holder.pid}) works in it. Use another name.`,
         );
-      await git.run(['worktree', 'unlock', path], signal);
+      // Without the condition, a session that has taken it over meanwhile would lose its lock.
+      if (found.lock !== undefined) await git.run(['worktree', 'unlock', path], signal);
       await git.output(['worktree', 'lock', '--reason', reason, path], signal);
       return { path, ...(found.branch !== undefined && { branch: found.branch }), origin: 'resumed' };
     }
@@ -362,7 +365,7 @@ async function listed(git: SafeGit, signal?: AbortSignal): Promise<ListedWorktre
 
 /** The branch of a worktree; rejects if something else is checked out there, whose commits would not be merged. */
 async function checkedOutBranch(
-  git: WorktreeGit,
+  git: SafeGit,
   { path, branch = branchOf(path) }: Worktree,
   signal?: AbortSignal,
 ): Promise<string> {
@@ -385,7 +388,7 @@ const UNFINISHED = [
 ] as const;
 
 /** Why nothing can be merged into a checkout; undefined if no work of the user is unfinished there. */
-async function unfinished(git: WorktreeGit, root: string, signal?: AbortSignal): Promise<string | undefined> {
+async function unfinished(git: SafeGit, root: string, signal?: AbortSignal): Promise<string | undefined> {
   const args = UNFINISHED.flatMap(([name]) => ['--git-path', name]);
   const paths = (await git.output(['rev-parse', ...args], signal)).split('\n');
   const found = UNFINISHED.find((_, at) => existsSync(resolve(root, paths[at] ?? '')));
@@ -395,17 +398,13 @@ async function unfinished(git: WorktreeGit, root: string, signal?: AbortSignal):
 }
 
 /** The files with unresolved conflicts. */
-async function unmerged(git: WorktreeGit, signal?: AbortSignal): Promise<string[]> {
+async function unmerged(git: SafeGit, signal?: AbortSignal): Promise<string[]> {
   const { stdout } = await git.run(['diff', '--name-only', '--diff-filter=U', '-z'], signal);
   return stdout.split('\0').filter((file) => file !== '');
 }
 
 function mergeMessage(branch: string): string {
   return `Merge branch '${branch}'`;
-}
-
-function lockReason(owner: Owner, name: string): string {
-  return `toolplane ${owner} ${name} ${ownerText()}`;
 }
 
 /** The process in a lock of ours; undefined for other locks. */

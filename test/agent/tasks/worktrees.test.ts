@@ -40,7 +40,7 @@ test('a worktree has a branch of its own and names its process; without changes 
   });
   expect(repository.git(['branch', '--show-current'], worktree.path)).toBe('worktree-fix+login');
   expect(repository.git(['worktree', 'list', '--porcelain'])).toMatch(
-    new RegExp(`locked toolplane session fix/login \\(pid ${process.pid} start \\d+\\)`),
+    new RegExp(`locked toolplane session fix/login [0-9a-f-]{36} \\(pid ${process.pid} start \\d+\\)`),
   );
   expect(await worktrees.changes(worktree)).toEqual({ files: 0, commits: 0 });
   expect(await worktrees.release(worktree)).toBe(false);
@@ -147,10 +147,34 @@ test('an earlier worktree is taken over with its work; one in use is not', async
   repository.git(['worktree', 'unlock', first.path]);
   const reason = `toolplane session w (pid ${other.pid} start 0)`;
   repository.git(['worktree', 'lock', '--reason', reason, first.path]);
-  await expect(worktrees.create('w', 'session', signal)).rejects.toThrow(`process ${other.pid} works in it`);
+  await expect(worktrees.create('w', 'session', signal)).rejects.toThrow(
+    `(process ${other.pid}) works in it`,
+  );
   other.stdin?.end();
   await once(other, 'exit');
   expect(await worktrees.create('w', 'session', signal)).toMatchObject({ origin: 'resumed' });
+});
+
+test('a worktree in use is not taken over by another session of the same process', async () => {
+  const repository = repositoryWith();
+  const first = worktreesOf(repository).worktrees;
+  const second = worktreesOf(repository).worktrees;
+  const worktree = await first.create('w', 'session', signal);
+  await expect(second.create('w', 'session', signal)).rejects.toThrow(
+    `Cannot enter worktree “${worktree.path}”: another session (process ${process.pid}) works in it. Use another name.`,
+  );
+  await first.keep(worktree);
+  expect(await second.create('w', 'session', signal)).toMatchObject({ origin: 'resumed' });
+  await expect(first.create('w', 'session', signal)).rejects.toThrow(WorktreeError);
+});
+
+test('of sessions that take over a worktree at the same time, one gets it', async () => {
+  const repository = repositoryWith();
+  const { worktrees } = worktreesOf(repository);
+  await worktrees.keep(await worktrees.create('w', 'session', signal));
+  const sessions = Array.from({ length: 4 }, () => worktreesOf(repository).worktrees);
+  const ends = await Promise.allSettled(sessions.map((it) => it.create('w', 'session', signal)));
+  expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
 });
 
 test('worktrees of dead processes are removed at the next start, unless they contain work', async () => {
