@@ -1,4 +1,5 @@
 import { truncate } from '../../base/text/display-text.ts';
+import { isWithin } from '../../config/files/read-text.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import type { Moment, NoticeBatch, NoticeSource } from './notices.ts';
 
@@ -27,6 +28,8 @@ export type NewTask = {
   readonly description: string;
   /** The id of the call that started the task. */
   readonly toolUseId?: string | undefined;
+  /** The directory in which a command was started. */
+  readonly directory?: string;
   /** Whether the call that started it has returned. A task in the foreground has no notification for the model. */
   readonly isBackgrounded: boolean;
   /** The file with the output of the task, which the model may read. */
@@ -126,6 +129,13 @@ export class BackgroundTasks implements NoticeSource, AsyncDisposable {
   /** The tasks that run in the background. */
   get running(): readonly (NewTask & { readonly runId: string })[] {
     return [...this.#running.values()].filter(({ isBackgrounded }) => isBackgrounded);
+  }
+
+  /** The commands that were started in a directory or below it, in the foreground or the background. */
+  commandsIn(directory: string): readonly NewTask[] {
+    return [...this.#running.values()].filter(
+      (task) => task.directory !== undefined && isWithin(task.directory, directory),
+    );
   }
 
   /** The running task with this id, in the foreground or the background. */

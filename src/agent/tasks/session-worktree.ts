@@ -177,13 +177,18 @@ function removalFault({ path, branch }: Worktree, changes: WorktreeChanges | und
   if (!changes)
     return `Could not verify worktree state at “${path}”. Refusing to remove without explicit confirmation. Confirm with the user, then re-invoke with discard_changes: true to proceed — ${ways}`;
   const place = branch === undefined ? '' : ` on “${branch}”`;
-  const { files, commits } = changes;
+  const { files, commits, commands } = changes;
   const lost = [
     ...counted(files, 'uncommitted file'),
     ...counted(commits, 'commit').map((it) => it + place),
+    ...commands.map((it) => `running ${it}`),
   ].join(' and ');
   if (lost === '') return undefined;
-  return `Worktree has ${lost}. Removing will discard this work permanently. Confirm with the user, then re-invoke with discard_changes: true — ${ways}`;
+  const wait =
+    commands.length === 0
+      ? ''
+      : 'Wait for the end of what runs there, or stop it, and try again. Otherwise: ';
+  return `Worktree has ${lost}. Removing will discard this work permanently. ${wait}Confirm with the user, then re-invoke with discard_changes: true — ${ways}`;
 }
 
 function counted(count: number, noun: string): string[] {

@@ -16,7 +16,12 @@ export type Worktree = {
 };
 
 /** The work in a worktree that its removal would delete. */
-export type WorktreeChanges = { readonly files: number; readonly commits: number };
+export type WorktreeChanges = {
+  readonly files: number;
+  readonly commits: number;
+  /** The commands that still run there, each as a few words. */
+  readonly commands: readonly string[];
+};
 
 export type MergeEnd =
   | { readonly kind: 'merged'; readonly commit: string }
@@ -34,6 +39,8 @@ type WorktreesDeps = {
   /** The environment of git. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly hooks: Pick<SessionHooks, 'has' | 'run'>;
+  /** The commands of the session that run in a directory or below it, each as a few words. */
+  commandsIn(directory: string): readonly string[];
   /** Receives what the user should know. */
   note(text: string): void;
 };
@@ -113,6 +120,8 @@ export class Worktrees {
   /** What would be lost; undefined if that cannot be found out, as in a worktree with submodules. */
   async changes(worktree: Worktree, signal?: AbortSignal): Promise<WorktreeChanges | undefined> {
     if (worktree.origin === 'hook' || !existsSync(worktree.path)) return undefined;
+    // Before git looks: a command may end with a change while git looks.
+    const commands = this.#deps.commandsIn(worktree.path);
     const { git } = await this.#repository(signal);
     const inside = (args: readonly string[]) => git.run(args, signal, worktree.path);
     const directory = await inside(['rev-parse', '--absolute-git-dir']);
@@ -131,6 +140,7 @@ export class Worktrees {
     return {
       files: status.stdout.split('\0').filter((line) => line !== '').length,
       commits: Number(commits.stdout),
+      commands,
     };
   }
 
@@ -251,10 +261,10 @@ export class Worktrees {
     if (!inUse) await git.output(['update-ref', '-d', `refs/heads/${branch}`, tip], signal);
   }
 
-  /** Removes a worktree that nothing was changed in; otherwise it is kept. Returns whether it is kept. */
+  /** Removes a worktree that nothing was changed in and no command runs in; otherwise it is kept. Returns whether it is kept. */
   async release(worktree: Worktree): Promise<boolean> {
     const changes = await this.changes(worktree, AbortSignal.timeout(CLEAN_UP_MS));
-    if (changes && changes.files === 0 && changes.commits === 0) {
+    if (changes?.files === 0 && changes.commits === 0 && changes.commands.length === 0) {
       await this.remove(worktree);
       return false;
     }

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { text, toolUse } from '../../../src/agent/models/scripted.ts';
@@ -190,4 +191,63 @@ test('isolation without a repository fails with the reason', async () => {
   );
   await collect(query);
   expect(results(model.requests[1])?.agent).toContain('not in a git repository');
+});
+
+/** A command that writes `late.txt` as soon as a line is written to the returned file. */
+function lateWriter(root: string, name: string) {
+  const go = join(root, '.git', name);
+  execFileSync('mkfifo', [go]);
+  return { command: `read -r _ < ${go}; echo WORK > late.txt`, go: `echo go > ${go}` };
+}
+
+test.each([
+  ['a command in the background', (command: string) => ({ command, run_in_background: true }), /task b\w{8}/],
+  [
+    'a process that a command left running',
+    (command: string) => ({ command: `{ ${command}; } &` }),
+    /process group \d+/,
+  ],
+])('%s keeps the worktree of the session', async (_, start, name) => {
+  const { root } = repositoryWith();
+  const { command, go } = lateWriter(root, 'go');
+  const description = 'waits';
+  const { query, model } = drive(
+    [
+      toolUse('EnterWorktree', { name: 'fix' }, 'enter'),
+      toolUse('Bash', { ...start(command), description }, 'start'),
+      toolUse('ExitWorktree', { action: 'remove' }, 'refused'),
+      bash(go, 'go'),
+      text('Done.'),
+      text('Done.'),
+    ],
+    {},
+    workIn(root),
+  );
+  await collect(query);
+  expect(results(model.requests[3])?.refused).toMatch(
+    new RegExp(`Worktree has running ${name.source}.*Wait for the end of what runs there, or stop it`),
+  );
+  const late = join(root, '.claude/worktrees/fix/late.txt');
+  await expect.poll(() => existsSync(late) && readFileSync(late, 'utf8')).toBe('WORK\n');
+});
+
+test('a command that a sub-agent left in the background keeps the worktree of the sub-agent', async () => {
+  const { root, worktrees } = repositoryWith();
+  const { command, go } = lateWriter(root, 'go');
+  const { query, model } = drive(
+    [
+      isolated(),
+      toolUse('Bash', { command, description: 'waits', run_in_background: true }, 'start'),
+      text('started'),
+      bash(go, 'go'),
+      text('Done.'),
+      text('Done.'),
+    ],
+    {},
+    workIn(root),
+  );
+  await collect(query);
+  const [path = ''] = worktrees();
+  expect(results(model.requests[3])?.agent).toContain(`\nworktreePath: ${path}\n`);
+  await expect.poll(() => readFileSync(join(path, 'late.txt'), 'utf8')).toBe('WORK\n');
 });

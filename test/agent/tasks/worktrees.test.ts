@@ -19,7 +19,13 @@ const NO_HOOKS = { has: () => false, run: async () => ({}) };
 function worktreesOf({ root }: Pick<Repository, 'root'>, more: object = {}) {
   const notes: string[] = [];
   const env = { PATH: process.env.PATH, HOME: '/nonexistent', ...more };
-  const worktrees = new Worktrees({ cwd: root, env, hooks: NO_HOOKS, note: (text) => notes.push(text) });
+  const worktrees = new Worktrees({
+    cwd: root,
+    env,
+    hooks: NO_HOOKS,
+    commandsIn: () => [],
+    note: (text) => notes.push(text),
+  });
   return { worktrees, notes };
 }
 
@@ -42,7 +48,7 @@ test('a worktree has a branch of its own and names its process; without changes 
   expect(repository.git(['worktree', 'list', '--porcelain'])).toMatch(
     new RegExp(`locked toolplane session fix/login [0-9a-f-]{36} \\(pid ${process.pid} start \\d+\\)`),
   );
-  expect(await worktrees.changes(worktree)).toEqual({ files: 0, commits: 0 });
+  expect(await worktrees.changes(worktree)).toEqual({ files: 0, commits: 0, commands: [] });
   expect(await worktrees.release(worktree)).toBe(false);
   expect(repository.worktrees()).toEqual([]);
   expect(repository.branches()).toEqual(['main']);
@@ -75,7 +81,7 @@ test.each<[string, (repository: Repository, worktree: Worktree) => void, object]
   const { worktrees } = worktreesOf(repository);
   const worktree = await worktrees.create('w', 'agent', signal);
   change(repository, worktree);
-  expect(await worktrees.changes(worktree)).toEqual(changes);
+  expect(await worktrees.changes(worktree)).toMatchObject(changes);
   expect(await worktrees.release(worktree)).toBe(true);
   expect(repository.worktrees()).toEqual([worktree.path]);
   await worktrees.remove(worktree, { discards: true });
@@ -130,7 +136,7 @@ test('a merge with a conflict changes nothing and names the files', async () => 
   repository.git(['commit', '-q', '-a', '-m', 'other']);
   expect(await worktrees.merge(worktree)).toEqual({ kind: 'conflict', files: ['a.txt'] });
   expect(repository.git(['status', '--porcelain', '--untracked-files=no'])).toBe('');
-  expect(await worktrees.changes(worktree)).toEqual({ files: 0, commits: 1 });
+  expect(await worktrees.changes(worktree)).toEqual({ files: 0, commits: 1, commands: [] });
 });
 
 test('an earlier worktree is taken over with its work; one in use is not', async () => {
@@ -209,7 +215,7 @@ test('a worktree with submodules counts as unknown, so it is kept', async () => 
   repository.git(['commit', '-q', '-m', 'part']);
   const { worktrees } = worktreesOf(repository);
   const worktree = await worktrees.create('w', 'agent', signal);
-  expect(await worktrees.changes(worktree)).toEqual({ files: 0, commits: 0 });
+  expect(await worktrees.changes(worktree)).toEqual({ files: 0, commits: 0, commands: [] });
   repository.git(['-c', 'protocol.file.allow=always', 'submodule', 'update', '-q', '--init'], worktree.path);
   expect(await worktrees.changes(worktree)).toBeUndefined();
   expect(await worktrees.release(worktree)).toBe(true);
@@ -240,7 +246,7 @@ test('the repository cannot make git run a program', async () => {
   const { worktrees } = worktreesOf(repository);
   const worktree = await worktrees.create('w', 'agent', signal);
   writeFileSync(join(worktree.path, 'a.txt'), 'changed\n');
-  expect(await worktrees.changes(worktree)).toEqual({ files: 1, commits: 0 });
+  expect(await worktrees.changes(worktree)).toEqual({ files: 1, commits: 0, commands: [] });
   expect(await worktrees.diff(worktree)).toContain('+changed');
   await worktrees.merge(worktree);
   await worktrees.remove(worktree, { discards: true });

@@ -15,6 +15,7 @@ function open() {
     cwd: repository.root,
     env: { PATH: process.env.PATH, HOME: '/nonexistent' },
     hooks: { has: () => false, run: async () => ({}) },
+    commandsIn: () => [],
     note() {},
   });
   const list = new TaskList(join(repository.root, '.git', 'tasks'));

@@ -1,10 +1,11 @@
 import type { ProcessGroup } from '../../../base/process/process-group.ts';
+import { isWithin } from '../../../config/files/read-text.ts';
 
 const POLL_INTERVAL_MS = 1000;
 
 /** Background processes that commands of a session started; they are ended with the session. */
 export class BackgroundProcesses implements AsyncDisposable {
-  readonly #forgets = new Map<ProcessGroup, () => void>();
+  readonly #groups = new Map<ProcessGroup, { readonly directory: string; forget(): void }>();
   readonly #afterwards: readonly AsyncDisposable[];
 
   /** `afterwards` is disposed after all processes have ended. */
@@ -12,21 +13,32 @@ export class BackgroundProcesses implements AsyncDisposable {
     this.#afterwards = afterwards;
   }
 
-  /** `onGone` is called when the group has ended, because the system may reuse its id. */
-  add(group: ProcessGroup, onGone: () => void): void {
+  /**
+   * `directory` is where the command of the group was started. `onGone` is called when the group has ended, because the
+   * system may reuse its id.
+   */
+  add(group: ProcessGroup, directory: string, onGone: () => void): void {
     const poll = setInterval(() => {
       if (!group.isRunning()) this.#forget(group);
     }, POLL_INTERVAL_MS);
     poll.unref();
-    this.#forgets.set(group, () => {
+    const forget = () => {
       clearInterval(poll);
       onGone();
-    });
+    };
+    this.#groups.set(group, { directory, forget });
+  }
+
+  /** The running groups whose commands were started in a directory or below it. */
+  runningIn(directory: string): readonly ProcessGroup[] {
+    return [...this.#groups].flatMap(([group, started]) =>
+      isWithin(started.directory, directory) && group.isRunning() ? [group] : [],
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(
-      [...this.#forgets.keys()].map(async (group) => {
+      [...this.#groups.keys()].map(async (group) => {
         await group.end();
         this.#forget(group);
       }),
@@ -35,8 +47,8 @@ export class BackgroundProcesses implements AsyncDisposable {
   }
 
   #forget(group: ProcessGroup): void {
-    const forget = this.#forgets.get(group);
-    this.#forgets.delete(group);
-    forget?.();
+    const found = this.#groups.get(group);
+    this.#groups.delete(group);
+    found?.forget();
   }
 }

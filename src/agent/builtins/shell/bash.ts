@@ -85,8 +85,17 @@ async function runBash(
   const id = newTaskId('b');
   const output = new OutputSpool(context.outputFile(id));
   const { workspace, env } = context;
-  const shell = new Command(command, { cwd: workspace.directory ?? workspace.cwd, env, output });
-  const run: BashRun = { id, command, description: description ?? command, shell, output, context };
+  const directory = workspace.directory ?? workspace.cwd;
+  const shell = new Command(command, { cwd: directory, env, output });
+  const run: BashRun = {
+    id,
+    command,
+    description: description ?? command,
+    directory,
+    shell,
+    output,
+    context,
+  };
   if (isBackground) {
     const limitMs = Math.min(timeout ?? BACKGROUND_TIMEOUT_MS, MAX_BACKGROUND_TIMEOUT_MS);
     return inBackground(run, limitMs);
@@ -100,6 +109,8 @@ type BashRun = {
   readonly id: string;
   readonly command: string;
   readonly description: string;
+  /** Where the command was started. */
+  readonly directory: string;
   readonly shell: ShellCommand;
   readonly output: OutputSpool;
   readonly context: BuiltInContext;
@@ -171,12 +182,13 @@ function moveToBackground(run: BashRun, task: TaskHandle, timedOutAfterMs: numbe
 }
 
 function startTask(run: BashRun, isBackgrounded: boolean, onMove?: () => void): TaskHandle {
-  const { id, command, description, shell, output, context } = run;
+  const { id, command, description, directory, shell, output, context } = run;
   return context.tasks.start({
     id,
     type: 'local_bash',
     description,
     toolUseId: context.toolUseId,
+    directory,
     isBackgrounded,
     outputFile: output.path,
     summary: { command },
@@ -203,10 +215,10 @@ async function settleTask(run: BashRun, task: TaskHandle, limitMs: number): Prom
 }
 
 /** Processes that the command left running end with the session. */
-async function keepGroup({ shell, context }: BashRun): Promise<number | undefined> {
+async function keepGroup({ shell, directory, context }: BashRun): Promise<number | undefined> {
   const left = await shell.leftRunning();
   if (!left) return undefined;
-  context.background.add(left.group, left.release);
+  context.background.add(left.group, directory, left.release);
   return left.group.leader;
 }
 

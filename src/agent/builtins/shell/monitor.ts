@@ -54,6 +54,7 @@ export const MONITOR = defineBuiltIn({
       type: 'local_bash',
       description,
       toolUseId: context.toolUseId,
+      directory: workspace.cwd,
       isBackgrounded: true,
       outputFile: output.path,
       summary: { command },
@@ -96,7 +97,7 @@ async function follow(watched: Watched): Promise<void> {
   const end = await shell.ended;
   clearTimeout(limit);
   const left = await shell.leftRunning();
-  if (left) context.background.add(left.group, left.release);
+  if (left) context.background.add(left.group, context.workspace.cwd, left.release);
   await output.close();
   events.flush();
   task.ended(describeEnd(`Monitor "${description}"`, end, why));
