@@ -19,7 +19,7 @@ import {
   labelsOfTool,
   parseCommand,
 } from './commands.ts';
-import { ChatConversation, type OpenAgent, Turn } from './conversation.ts';
+import { ChatConversation, isOfModelRequest, type OpenAgent, Turn } from './conversation.ts';
 import { completeInput } from './live/completions.ts';
 import { Flow } from './live/flow.ts';
 import { composeFrame } from './live/frame.ts';
@@ -450,8 +450,8 @@ export class Chat implements AsyncDisposable {
     // An agent starts turns by itself, such as for the report of a background agent.
     const isAgentTurn = this.#conversation?.isInTurn === false;
     if (isAgentTurn && message.type === 'result') this.#turn.end();
+    if (isAgentTurn && this.#turn.since === undefined && isOfModelRequest(message)) this.#turn.begin();
     if (message.type !== 'system' || message.subtype !== 'init') return;
-    if (isAgentTurn) this.#turn.begin();
     this.#sessionId = message.session_id;
     this.#refreshServers();
   }

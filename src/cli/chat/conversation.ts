@@ -77,6 +77,15 @@ export class ChatConversation implements AsyncDisposable {
   }
 }
 
+/**
+ * Whether the agent sends a request to the model or streams its reply, outside of sub-agents. `init` does not show that:
+ * the agent also sends it for a message that starts no turn.
+ */
+export function isOfModelRequest(message: SDKMessage): boolean {
+  if (message.type === 'stream_event') return message.parent_tool_use_id === null;
+  return message.type === 'system' && message.subtype === 'status' && message.status === 'requesting';
+}
+
 /** The clock of the running turn. */
 export class Turn {
   readonly #terminal: Pick<Terminal, 'every' | 'now'>;

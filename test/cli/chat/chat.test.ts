@@ -151,8 +151,9 @@ describe('chat', () => {
       const init = { tools: [], mcp_servers: [], model: 'm' };
       agent.agent.emit(system('init', init));
       await agent.answer('mcp_status', { mcpServers: [] });
-      agent.agent.emit(messageStart('m2'));
+      agent.agent.emit(system('status', { status: 'requesting' }));
       await terminal.shows('thinking');
+      agent.agent.emit(messageStart('m2'));
       return opened;
     };
     const origin = { kind: 'task-notification' };
@@ -183,6 +184,19 @@ describe('chat', () => {
       terminal.type('next\r');
       expect(await agent.prompt()).toBe('next');
     });
+  });
+
+  test('the output of !command is added to the conversation without a turn', async () => {
+    const { terminal, agent } = await openChat();
+    terminal.type('!echo first\r');
+    expect(await agent.prompt()).toContain('<bash-stdout>first</bash-stdout>');
+    agent.agent.emit(system('init', { tools: [], mcp_servers: [], model: 'm' }));
+    await agent.answer('mcp_status', { mcpServers: [] });
+    agent.result('', { num_turns: 0 });
+    agent.agent.emit(system('notification', { text: 'noted' }));
+    await terminal.shows('noted');
+    terminal.type(CTRL_C);
+    expect(await terminal.shows('To leave, press Ctrl-C again')).not.toContain('Esc interrupts');
   });
 
   test('a question and the end of a long turn draw attention', async () => {
@@ -572,7 +586,7 @@ describe('chat', () => {
     await terminal.shows(/docs is back\n─+\n› half a tho/);
     agent.agent.emit(messageStart('by itself'));
     agent.agent.emit(delta('I woke up'));
-    await terminal.shows(/docs is back\nI woke up\n─+\n› half a tho/);
+    await terminal.shows(/docs is back\nI woke up\nthinking .*\n─+\n› half a tho/);
     terminal.type('ught\r');
     expect(await agent.prompt()).toBe('half a thought');
     agent.result('ok');
