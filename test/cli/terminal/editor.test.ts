@@ -84,7 +84,10 @@ describe('prompt', () => {
     return { state: next, outcome };
   }
 
-  const withHistory: PromptState = { ...EMPTY_PROMPT, history: { entries: history, at: -1, draft: '' } };
+  const withHistory: PromptState = {
+    ...EMPTY_PROMPT,
+    history: { ...EMPTY_PROMPT.history, entries: history },
+  };
 
   test.each<[string[], string]>([
     [['up'], 'newest'],
@@ -139,6 +142,48 @@ describe('prompt', () => {
     expect(promptText(withText(EMPTY_PROMPT, '[Pasted text #1, 30 lines]'))).toBe(
       '[Pasted text #1, 30 lines]',
     );
+  });
+
+  describe('a placeholder', () => {
+    const lines = 'line\n'.repeat(50);
+    const label = '[Pasted text #1, 50 lines]';
+    const pasted = pasteText(withText(withHistory, 'look: '), lines);
+
+    test('does not count a final line end', () => {
+      expect(pasted.input.text).toBe(`look: ${label}`);
+    });
+
+    test('still stands for its text when an earlier message was shown', () => {
+      const { state } = type(pasted, 'up', 'up', 'down', 'down');
+      expect(state.input.text).toBe(`look: ${label}`);
+      expect(promptText(state)).toBe(`look: ${lines}`);
+      expect(promptText(type(pasted, 'up').state)).toBe('newest');
+    });
+
+    test.each<[string[], string]>([
+      [['backspace'], 'look: |'],
+      [['ctrl-w'], 'look: |'],
+      [['left'], `look: |${label}`],
+      [['left', 'right'], `look: ${label}|`],
+      [['left', 'delete'], 'look: |'],
+      [['meta-b', 'x'], `look: x|${label}`],
+      [['meta-backspace', 'ctrl-y'], `look: ${label}|`],
+      [['ctrl-a', 'meta-d'], `|: ${label}`],
+      [['ctrl-a', 'ctrl-k'], '|'],
+    ])('is one unit for %j', (names, after) => {
+      const { state } = type(pasted, ...names);
+      expect(shown(state.input)).toBe(after);
+      expect(promptText(state)).toBe(after.replace('|', '').replace(label, lines));
+    });
+
+    test('the cursor does not move into it from another line', () => {
+      const { state } = type(pasteText(withText(EMPTY_PROMPT, 'first line\n'), lines), 'up', 'down');
+      expect(shown(state.input)).toBe(`first line\n${label}|`);
+    });
+
+    test('as typed text is edited by characters', () => {
+      expect(type(withText(EMPTY_PROMPT, label), 'backspace').state.input.text).toBe(label.slice(0, -1));
+    });
   });
 
   test('short pasted text is shown and not sent', () => {

@@ -25,19 +25,24 @@ export type Completions = { readonly from: number; readonly items: readonly Comp
 export type PromptState = {
   readonly input: TextInput;
   /** Earlier messages, newest first, and which one is shown; -1 is the text being typed. */
-  readonly history: { readonly entries: readonly string[]; readonly at: number; readonly draft: string };
+  readonly history: { readonly entries: readonly string[]; readonly at: number; readonly draft: Draft };
   readonly search?: Search;
   readonly menu?: Completions & { readonly at: number };
   /** Long pasted texts, which the input shows as placeholders. */
   readonly pastes: readonly string[];
 };
 
+/** The text being typed, while an earlier message is shown. */
+type Draft = { readonly text: string; readonly pastes: readonly string[] };
+
+const NO_DRAFT: Draft = { text: '', pastes: [] };
+
 /** A search through earlier messages; `at` counts the matches, newest first. */
 export type Search = { readonly query: string; readonly at: number };
 
 export const EMPTY_PROMPT: PromptState = {
   input: EMPTY_INPUT,
-  history: { entries: [], at: -1, draft: '' },
+  history: { entries: [], at: -1, draft: NO_DRAFT },
   pastes: [],
 };
 
@@ -104,14 +109,14 @@ export function press(state: PromptState, key: Key, context: PressContext): Pres
       return context.isMessage ? newerMessage(state) : { state };
   }
   const input = editText(state.input, key);
-  return input ? edited(state, input) : { state };
+  return input ? edited(state, wholePlaceholders(state, input)) : { state };
 }
 
 /** Pasted text is inserted without sending it. Long text is shown as a placeholder. */
 export function pasteText(state: PromptState, pasted: string): PromptState {
   const text = pasted.replace(/\r\n?/g, '\n');
   if (state.search) return { ...state, search: { query: state.search.query + text.split('\n')[0], at: 0 } };
-  const lines = text.split('\n').length;
+  const lines = text.replace(/\n$/, '').split('\n').length;
   if (lines <= MAX_SHOWN_LINES && text.length <= MAX_SHOWN_LENGTH) {
     return edited(state, insertText(state.input, text)).state;
   }
@@ -126,13 +131,34 @@ function placeholder(number: number, lines: number): string {
   return `[Pasted text #${number}, ${lines} ${lines === 1 ? 'line' : 'lines'}]`;
 }
 
+const PLACEHOLDER = /\[Pasted text #(\d+), \d+ lines?\]/g;
+
 /** The text to send: placeholders are replaced by what was pasted. */
 export function promptText({ input, pastes }: PromptState): string {
-  if (pastes.length === 0) return input.text;
-  return input.text.replace(
-    /\[Pasted text #(\d+), \d+ lines?\]/g,
-    (shown, number) => pastes[Number(number) - 1] ?? shown,
-  );
+  return input.text.replace(PLACEHOLDER, (shown, number) => pastes[Number(number) - 1] ?? shown);
+}
+
+/** An edit of the input or a move of its cursor, extended so that it neither breaks nor enters a placeholder. */
+function wholePlaceholders({ input: before, pastes }: PromptState, after: TextInput): TextInput {
+  const places = [...before.text.matchAll(PLACEHOLDER)]
+    .filter(([, number]) => pastes[Number(number) - 1] !== undefined)
+    .map(({ 0: shown, index }) => ({ start: index, end: index + shown.length }));
+  const { cursor } = after;
+  if (after.text === before.text) {
+    const entered = places.find(({ start, end }) => start < cursor && cursor < end);
+    return entered ? { ...after, cursor: cursor < before.cursor ? entered.start : entered.end } : after;
+  }
+  const removedTo = cursor + before.text.length - after.text.length;
+  const broken = places.filter(({ start, end }) => start < removedTo && cursor < end);
+  if (removedTo <= cursor || broken.length === 0) return after;
+  const from = Math.min(cursor, ...broken.map(({ start }) => start));
+  const to = Math.max(removedTo, ...broken.map(({ end }) => end));
+  const isKilled = after.killed !== before.killed;
+  return {
+    text: before.text.slice(0, from) + before.text.slice(to),
+    cursor: from,
+    killed: isKilled ? before.text.slice(from, to) : after.killed,
+  };
 }
 
 /** The prompt with this text and an empty undo state; the history stays. */
@@ -140,7 +166,7 @@ export function withText(state: PromptState, text: string): PromptState {
   const { history, input } = state;
   return {
     input: { text, cursor: text.length, killed: input.killed },
-    history: { ...history, at: -1, draft: '' },
+    history: { ...history, at: -1, draft: NO_DRAFT },
     pastes: [],
   };
 }
@@ -166,7 +192,7 @@ function edited(state: PromptState, input: TextInput): Pressed {
   const { menu: _menu, ...rest } = state;
   const { history } = state;
   const isEdited = input.text !== state.input.text;
-  return { state: { ...rest, input, history: isEdited ? { ...history, at: -1, draft: '' } : history } };
+  return { state: { ...rest, input, history: isEdited ? { ...history, at: -1, draft: NO_DRAFT } : history } };
 }
 
 function pressEnter(state: PromptState, name: 'return' | 'enter', context: PressContext): Pressed {
@@ -179,21 +205,23 @@ function pressEnter(state: PromptState, name: 'return' | 'enter', context: Press
 }
 
 function olderMessage(state: PromptState): Pressed {
-  const moved = moveLine(state.input, -1);
-  if (moved && state.history.at < 0) return { state: { ...state, input: moved } };
   const { at, draft } = state.history;
-  return { state: recall(state, at + 1, at < 0 ? state.input.text : draft) ?? state };
+  const moved = moveLine(state.input, -1);
+  if (moved && at < 0) return { state: { ...state, input: wholePlaceholders(state, moved) } };
+  const typed = { text: state.input.text, pastes: state.pastes };
+  return { state: recall(state, at + 1, at < 0 ? typed : draft) ?? state };
 }
 
 function newerMessage(state: PromptState): Pressed {
   const { at, draft } = state.history;
   const moved = moveLine(state.input, 1);
-  if (moved && at < 0) return { state: { ...state, input: moved } };
+  if (moved && at < 0) return { state: { ...state, input: wholePlaceholders(state, moved) } };
   if (at < 0) return { state };
-  return { state: at === 0 ? withText(state, draft) : (recall(state, at - 1, draft) ?? state) };
+  if (at === 0) return { state: { ...withText(state, draft.text), pastes: draft.pastes } };
+  return { state: recall(state, at - 1, draft) ?? state };
 }
 
-function recall(state: PromptState, at: number, draft: string): PromptState | undefined {
+function recall(state: PromptState, at: number, draft: Draft): PromptState | undefined {
   const text = state.history.entries[at];
   if (text === undefined) return undefined;
   return { ...withText(state, text), history: { ...state.history, at, draft } };
