@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
+import type { ProcessGroup } from './process-group.ts';
 
 /**
  * Watchdog script. The end of its stdin means that this process has ended, even by SIGKILL. It kills groups at once. A
@@ -49,6 +50,14 @@ export function killOnDeath(id: number, how: 'at-once' | 'gently' = 'at-once'): 
     if (!held.delete(one) || !watcher) return;
     writeLine(watcher, `drop ${one}\n`);
     dismissIdle();
+  };
+}
+
+/** Ends a group at once if this process exits or is killed before the returned function is called. */
+export function endWithHost(group: ProcessGroup): () => void {
+  const releases = [killOnExit(() => group.signal('SIGKILL')), killOnDeath(-group.leader)];
+  return () => {
+    for (const release of releases) release();
   };
 }
 

@@ -1,3 +1,4 @@
+import { BackgroundProcesses } from '../../agent/builtins/shell/background-processes.ts';
 import { VERSION } from '../../entry/version.ts';
 import type { SDKMessage, SDKUserMessage } from '../../protocol/agent-message.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
@@ -70,6 +71,7 @@ export class Chat implements AsyncDisposable {
   #sessionId: string | undefined;
   readonly #turn: Turn;
   #shell: { readonly stop: AbortController; readonly text: string; readonly since: number } | undefined;
+  readonly #processes = new BackgroundProcesses();
   readonly #left = Promise.withResolvers<number>();
   readonly #closed = new AbortController();
   #hasFailedTurn = false;
@@ -168,7 +170,7 @@ export class Chat implements AsyncDisposable {
     this.#hasLeft = true;
     this.#screen[Symbol.dispose]();
     this.#editor[Symbol.dispose]();
-    await this.#conversation?.[Symbol.asyncDispose]();
+    await Promise.all([this.#processes, this.#conversation].map((it) => it?.[Symbol.asyncDispose]()));
     // Aborts an agent that is still starting.
     this.#closed.abort();
   }
@@ -288,8 +290,9 @@ export class Chat implements AsyncDisposable {
     this.#shell = { stop, text: command, since: this.#terminal.now() };
     using _ticking = this.#terminal.every(1000, () => this.#screen.refresh());
     try {
-      const env = this.#stores.env ?? {};
-      const result = await runShellCommand(command, { cwd: this.#cwd, env, signal: stop.signal });
+      const { env = {} } = this.#stores;
+      const context = { cwd: this.#cwd, env, signal: stop.signal, processes: this.#processes };
+      const result = await runShellCommand(command, context);
       this.#print(result.pieces);
       await this.#openConversation().client.send(shellMessage(command, result) as SDKUserMessage);
     } catch (cause) {

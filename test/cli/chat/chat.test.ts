@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ProcessGroup } from '../../../src/base/process/process-group.ts';
 import { Flow } from '../../../src/cli/chat/live/flow.ts';
 import { activity } from '../../../src/cli/chat/live/frame.ts';
 import { addCall, changeCall, EMPTY_VIEW, NO_CALLS } from '../../../src/cli/chat/view.ts';
@@ -197,6 +198,17 @@ describe('chat', () => {
     await terminal.shows('noted');
     terminal.type(CTRL_C);
     expect(await terminal.shows('To leave, press Ctrl-C again')).not.toContain('Esc interrupts');
+  });
+
+  test('a process that !command left running ends with the chat', async () => {
+    const { terminal, chat } = await openChat();
+    terminal.type('!sleep 600 > /dev/null 2>&1 & echo group $$\r');
+    const [, leader] = /^ {2}group (\d+)$/m.exec(await terminal.shows(/^ {2}group \d+$/m)) ?? [];
+    const group = new ProcessGroup(Number(leader));
+    onTestFinished(() => void group.signal('SIGKILL'));
+    expect(group.isRunning()).toBe(true);
+    await chat[Symbol.asyncDispose]();
+    expect(group.isRunning()).toBe(false);
   });
 
   test('a question and the end of a long turn draw attention', async () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { killOnDeath, killOnExit } from '../../../base/process/kill-on-death.ts';
+import { endWithHost } from '../../../base/process/kill-on-death.ts';
 import { ProcessGroup } from '../../../base/process/process-group.ts';
 import type { OutputSpool } from './output-spool.ts';
 
@@ -122,14 +122,6 @@ export class ShellCommand {
     await this.#output.flushed();
     return this.#isStopped ? { kind: 'stopped' } : how;
   }
-}
-
-/** Ends the group when the host exits, and through the watchdog when the host is killed. */
-function endWithHost(group: ProcessGroup): () => void {
-  const releases = [killOnExit(() => group.signal('SIGKILL')), killOnDeath(-group.leader)];
-  return () => {
-    for (const release of releases) release();
-  };
 }
 
 /** Keeps the pipe of a background process open and drained: closing it would kill the process. */

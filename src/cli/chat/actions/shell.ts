@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import type { BackgroundProcesses } from '../../../agent/builtins/shell/background-processes.ts';
+import { endWithHost } from '../../../base/process/kill-on-death.ts';
 import { ProcessGroup } from '../../../base/process/process-group.ts';
 import { keptLine, line, type Piece } from '../../terminal/render.ts';
 import { withoutColors } from '../../terminal/terminal-text.ts';
@@ -17,6 +19,8 @@ type ShellContext = {
   readonly env: NodeJS.ProcessEnv;
   /** Ends the command and its children. */
   readonly signal: AbortSignal;
+  /** Ends what the command leaves running. */
+  readonly processes: BackgroundProcesses;
 };
 
 /** The number of bytes that are kept of each stream. */
@@ -24,7 +28,7 @@ const MAX_BYTES = 30_000;
 
 /** Runs a command that the user typed, in the shell of the user. Its input is empty. */
 export async function runShellCommand(command: string, context: ShellContext): Promise<ShellResult> {
-  const { cwd, env, signal } = context;
+  const { cwd, env, signal, processes } = context;
   const [file, args] = process.platform === 'win32' ? ['cmd', ['/d', '/s', '/c']] : ['/bin/sh', ['-c']];
   const child = spawn(file, [...args, command], {
     cwd,
@@ -39,9 +43,9 @@ export async function runShellCommand(command: string, context: ShellContext): P
   const ended = Promise.withResolvers<number | null>();
   child.on('error', ended.reject);
   child.on('close', ended.resolve);
-  const stop = () => {
-    if (child.pid !== undefined) void new ProcessGroup(child.pid).end();
-  };
+  const group = child.pid === undefined ? undefined : new ProcessGroup(child.pid);
+  if (group) processes.add(group, endWithHost(group));
+  const stop = () => void group?.end();
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
   try {

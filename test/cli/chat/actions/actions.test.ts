@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { BackgroundProcesses } from '../../../../src/agent/builtins/shell/background-processes.ts';
 import { splitWords } from '../../../../src/cli/chat/actions/add-server.ts';
 import { endpointModels } from '../../../../src/cli/chat/actions/models.ts';
 import {
@@ -14,7 +15,11 @@ import { directoryWith } from '../../../agent/builtins/built-in-world.ts';
 import { text } from '../support/text.ts';
 
 describe('shell command', () => {
-  const context = () => ({ cwd: directoryWith(), env: process.env, signal: new AbortController().signal });
+  const context = () => {
+    const processes = new BackgroundProcesses();
+    onTestFinished(() => processes[Symbol.asyncDispose]());
+    return { cwd: directoryWith(), env: process.env, signal: new AbortController().signal, processes };
+  };
 
   test('shows its output and a failing exit code', async () => {
     const result = await runShellCommand('echo out; echo err >&2; exit 3', context());
