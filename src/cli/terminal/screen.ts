@@ -65,7 +65,9 @@ export class Screen implements Disposable {
   /** Redraws the whole screen. */
   redraw(): void {
     if (!this.isLive || this.#isClosed) return;
-    this.#terminal.output.write('\u001b[H\u001b[2J');
+    // Some terminals keep the rows that they clear, and would keep the live area among the output.
+    const erased = paintFrame(this.#reflowed(), [], NO_FRAME);
+    this.#terminal.output.write(`${erased}\u001b[H\u001b[2J`);
     this.#drawn = NO_FRAME;
     this.#update([]);
   }

@@ -112,6 +112,17 @@ describe('screen', () => {
     expect(terminal.printed.slice(before)).toContain(`${'─'.repeat(19)}\n`);
   });
 
+  test('a redraw removes the frame before the terminal keeps the cleared rows', async () => {
+    const terminal = new FakeTerminal();
+    const screen = new Screen(terminal, () => frame(['rule', '› input'], 1));
+    screen.print([line('text')]);
+    const before = terminal.printed.length;
+    screen.redraw();
+    const [kept = ''] = terminal.printed.slice(before).split('\u001b[2J');
+    expect(new VirtualScreen(80).write(terminal.printed.slice(0, before) + kept).text).toBe('text');
+    expect(terminal.screen).toBe('rule\n› input');
+  });
+
   test('its end removes the frame and leaves the output', () => {
     const terminal = new FakeTerminal();
     const screen = new Screen(terminal, () => frame(['rule', '› input'], 1));
