@@ -185,26 +185,20 @@ function closestCommand(typed: string, known: readonly string[]): string | undef
 }
 
 function helpText(agentCommands: readonly string[]): Piece[] {
-  const rows = Object.entries<Command>(COMMANDS).map(
-    ([name, { takes, description: does }]) => [[[`/${name}`, 'strong']], [takes], [does]] as const,
-  );
   // Commands of the chat take precedence.
   const others = agentCommands.filter((name) => commandOf(name) === undefined);
   return [
-    ...rows.map(
-      ([[[name]], [takes], [does]]): Piece => ({
+    ...Object.entries<Command>(COMMANDS).map(([name, { takes, description }]): Piece => {
+      const room = HELP_COLUMN - `  /${name} ${takes}`.length;
+      // Long arguments have rows of their own.
+      const gap = room > 0 ? ' '.repeat(room) : `\n${' '.repeat(HELP_COLUMN)}`;
+      return {
         kind: 'line',
         overflow: 'wrap',
         hang: HELP_COLUMN,
-        spans: [
-          '  ',
-          [name, 'strong'],
-          ' '.repeat(HELP_COLUMN - 2 - name.length),
-          does,
-          takes === '' ? '' : [` ${takes}`, 'dim'],
-        ],
-      }),
-    ),
+        spans: ['  ', [`/${name}`, 'strong'], [` ${takes}`, 'dim'], gap, description],
+      };
+    }),
     ...(others.length > 0
       ? [line(['  from the agent: ', 'dim'], others.map((name) => `/${name}`).join(' '))]
       : []),
@@ -212,19 +206,14 @@ function helpText(agentCommands: readonly string[]): Piece[] {
       ([keys, does]): Piece => ({
         kind: 'line',
         overflow: 'wrap',
-        hang: KEY_COLUMN + 2,
-        spans: [
-          ['  ', 'dim'],
-          [keys.padEnd(KEY_COLUMN), 'dim'],
-          [does, 'dim'],
-        ],
+        hang: HELP_COLUMN,
+        spans: [[`  ${keys}`.padEnd(HELP_COLUMN) + does, 'dim']],
       }),
     ),
   ];
 }
 
-const HELP_COLUMN = 12;
-const KEY_COLUMN = 20;
+const HELP_COLUMN = 24;
 
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['!command', 'run a shell command; its output becomes part of the conversation'],
@@ -327,6 +316,8 @@ export function expand(folded: View['folded'], argument: string): Piece[] {
   if (folded.length === 0) return [line('No output was shortened.')];
   const number = argument === '' ? 1 : Number(argument);
   const found = Number.isInteger(number) && number >= 1 ? folded.at(-number) : undefined;
+  if (!found && folded.length === 1)
+    return [line(['Only one output was shortened: /expand shows it.', 'warn'])];
   if (!found) return [line([`/expand takes a number from 1 (the last output) to ${folded.length}.`, 'warn'])];
   return [line([found.name, 'strong']), ...found.pieces];
 }

@@ -1,6 +1,6 @@
 import { inputFrame } from './editor/input-rows.ts';
 import { LineEditor, type ReadEnd } from './line-editor.ts';
-import { line, type Piece } from './render.ts';
+import { cutLine, line, type Piece } from './render.ts';
 import { type Frame, NO_FRAME, Screen } from './screen.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 
@@ -27,7 +27,16 @@ export async function askFor<T extends string>(
     const word = end.text.trim().toLowerCase();
     const answer = Object.hasOwn(answers, word) ? answers[word] : undefined;
     if (answer !== undefined) return answer;
+    asking.print([notUnderstood(word)]);
   }
+}
+
+/** Says why a question is asked again. */
+export function notUnderstood(answer: string): Piece {
+  return cutLine([
+    answer === '' ? '  An answer is required.' : `  ${JSON.stringify(answer)} was not understood.`,
+    'warn',
+  ]);
 }
 
 /** Exit codes after a signal. */

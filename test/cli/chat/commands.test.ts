@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { usageText } from '../../../src/cli/chat/actions/usage.ts';
-import { COMMANDS, explain, parseCommand } from '../../../src/cli/chat/commands.ts';
+import { COMMANDS, expand, explain, parseCommand } from '../../../src/cli/chat/commands.ts';
 import { type Call, NOTHING_USED } from '../../../src/cli/chat/view.ts';
 import { FakeTerminal } from '../support/fake-terminal.ts';
 import { openChat, system } from './support/open-chat.ts';
@@ -54,6 +54,27 @@ describe('commands', () => {
     const shown = await terminal.prompt();
     for (const name of Object.keys(COMMANDS)) expect(shown.split(`\n  /${name} `)).toHaveLength(2);
     expect(shown).toContain('from the agent: /compact /mcp__docs__summary\n');
+  });
+
+  test.each([60, 120])('at %d columns, /help shows arguments behind the command', async (columns) => {
+    const { terminal } = await openChat({}, new FakeTerminal({ columns }));
+    terminal.type('/help\r');
+    const shown = await terminal.prompt();
+    const blanks = ' '.repeat(24);
+    expect(shown).toContain('\n  /explain [tool|last]  why a call');
+    expect(shown).toMatch(new RegExp(`\\n  /mcp \\[add <name>[^]*<server>\\]\\n${blanks}server status; add`));
+    expect(shown).toMatch(new RegExp(`\\n  Shift-Tab {${24 - 11}}change the permission mode\\n`));
+  });
+
+  test.each<[number, string, string]>([
+    [0, '', 'No output was shortened.'],
+    [1, '2', 'Only one output was shortened: /expand shows it.'],
+    [2, '3', '/expand takes a number from 1 (the last output) to 2.'],
+    [2, 'x', '/expand takes a number from 1 (the last output) to 2.'],
+    [2, '2', 'output 1'],
+  ])('with %d shortened outputs, /expand %s shows: %s', (count, argument, first) => {
+    const folded = Array.from({ length: count }, (_, at) => ({ name: `output ${at + 1}`, pieces: [] }));
+    expect(text(expand(folded, argument))).toEqual([first]);
   });
 
   const DOCS = { name: 'docs', status: 'connected', tools: [] };

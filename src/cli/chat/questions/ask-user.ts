@@ -1,4 +1,5 @@
 import { isRecord } from '../../../base/json-value.ts';
+import { notUnderstood } from '../../terminal/dialogue.ts';
 import { line, type Piece, type Span } from '../../terminal/render.ts';
 import type { PermissionAnswer, PermissionRequest } from './permission.ts';
 import type { Asking } from './questions.ts';
@@ -88,6 +89,7 @@ async function approvePlan({ input }: PermissionRequest, asking: Asking): Promis
         updatedPermissions: [{ type: 'setMode', mode: 'acceptEdits', destination: 'session' }],
       });
     if (answer === 'n' || answer === 'no') return denied(reason || 'The user wants to keep planning.', 'you');
+    asking.print([notUnderstood(end.text.trim())]);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { PermissionResult, PermissionUpdate } from '../../../protocol/permission.ts';
 import type { CanUseTool } from '../../../sdk/options/options.ts';
+import { notUnderstood } from '../../terminal/dialogue.ts';
 import { line, type Piece } from '../../terminal/render.ts';
 import { inputPieces } from '../live/call-input.ts';
 import type { Verdict } from '../view.ts';
@@ -39,6 +40,7 @@ export async function askPermission(request: PermissionRequest, asking: Asking):
     if (choice === 'n' || choice === 'no') return denied(reason || REFUSED, 'you');
     if (choice === 'v' || choice === 'view')
       asking.print(permissionQuestion(request, input, Number.POSITIVE_INFINITY));
+    else asking.print([notUnderstood(end.text.trim())]);
     asking.print(offered);
   }
 }

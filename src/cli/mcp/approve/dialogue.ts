@@ -4,7 +4,7 @@ import { isCredentialName } from '../../../base/text/redact.ts';
 import { approvablePart } from '../../../config/approval/approved-content.ts';
 import type { WrittenServer } from '../../../config/model.ts';
 import type { SettingsSource } from '../../../config/sources/source-types.ts';
-import { type Asking, askFor, type Left, runDialogue } from '../../terminal/dialogue.ts';
+import { type Asking, askFor, type Left, notUnderstood, runDialogue } from '../../terminal/dialogue.ts';
 import { line, type Piece, type Span } from '../../terminal/render.ts';
 import { whereText } from '../entries.ts';
 import type { Decisions, Pending } from './pending.ts';
@@ -52,7 +52,10 @@ async function answerTo(directory: string | undefined, asking: Asking): Promise<
   for (;;) {
     const answer = await askFor(asking, 'approve? ', ANSWERS, choices(directory));
     if (answer !== 'trust') return answer;
-    if (directory === undefined) continue;
+    if (directory === undefined) {
+      asking.print([notUnderstood('t')]);
+      continue;
+    }
     asking.print([line(['  trust means: ', 'warn'], trustText(directory))]);
     const isSure = await confirmTrust(asking);
     if (typeof isSure !== 'boolean') return isSure;

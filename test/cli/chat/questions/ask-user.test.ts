@@ -97,4 +97,9 @@ describe('a plan', () => {
     expect(result).toEqual(expected);
     for (const text of ['# Plan', '1. do it', 'file: /plans/a.md']) expect(shown).toContain(text);
   });
+
+  test('an answer that is not one of the choices is named before they are repeated', async () => {
+    const { shown } = await answered('ExitPlanMode', input, 'sure', 'y');
+    expect(shown).toContain('approve? \n  "sure" was not understood.\n  y yes');
+  });
 });

@@ -72,6 +72,16 @@ test.each([
   expect([result.behavior, verdict.by]).toEqual(['deny', by]);
 });
 
+test.each([
+  ['Sure, go on', '  "Sure, go on" was not understood.'],
+  ['', '  An answer is required.'],
+])('the answer %j is not understood, and the choices are repeated', async (typed, shown) => {
+  const person = answering(typed, 'n');
+  await askPermission(request(), person);
+  const at = person.shown.indexOf('allow? ');
+  expect(person.shown.slice(at + 1, at + 3)).toEqual([shown, '  y yes, once']);
+});
+
 test('a long input is truncated with a note and can be shown whole', async () => {
   const input = { lines: Array.from({ length: 40 }, (_, n) => `line ${n}`) };
   const person = answering('v', 'n');

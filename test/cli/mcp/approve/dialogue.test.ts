@@ -52,6 +52,13 @@ describe('dialogue', () => {
     return { end, shown, left };
   }
 
+  test('an answer that is not one of the choices is named before they are repeated', async () => {
+    const { shown } = await answered([server('a')], 'maybe', 'y');
+    expect(shown).toMatch(/approve\? {3}"maybe" was not understood\.\n {2}y yes/);
+    const { shown: inNoDirectory } = await answeredIn(undefined, [server('a')], 't', 'y');
+    expect(inNoDirectory).toContain('"t" was not understood.');
+  });
+
   const [A, B, C] = [server('a'), server('b'), server('c')];
   const NONE = { approved: [], rejected: [], settings: [], rejectedSettings: [] };
 

@@ -12,7 +12,7 @@ const ONE: Candidate = {
   comparison: { kind: 'new' },
 };
 
-test('an invalid answer prints the choices again', async () => {
+test('an invalid answer is named before the choices are printed again', async () => {
   const lines = ['yes', '?', 'a'];
   const shown: string[] = [];
   const end = await chooseServers([ONE], {
@@ -21,5 +21,6 @@ test('an invalid answer prints the choices again', async () => {
   });
   expect(end).toEqual({ kind: 'chosen', candidates: [ONE] });
   const keys = '  a all 1 new     o one by one   n none';
-  expect(shown).toEqual([keys, keys, keys]);
+  const [first, second] = ['  "yes" was not understood.', '  "?" was not understood.'];
+  expect(shown).toEqual([keys, first, keys, second, keys]);
 });
