@@ -9,7 +9,7 @@ const LAST_MS = 300;
 const FIRST_LOOK_MS = 2;
 const LOOK_EVERY_MS = 25;
 
-/** A process group leader and all processes in its group. A process that left the group with `setsid` is not included. */
+/** A process group leader and all processes in its group. A process that left the group, as with `setsid` or `set -m`, is not included. */
 export class ProcessGroup {
   readonly leader: number;
   /** Members that ran at the last check. While one of them runs, /proc need not be scanned. */

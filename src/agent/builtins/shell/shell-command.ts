@@ -64,7 +64,7 @@ export class ShellCommand {
     if (this.#group) (this.#child.stdio[3] as Socket).write('go\n');
   }
 
-  /** Ends the whole group; processes that left it with `setsid` are not ended. */
+  /** Ends the whole group; processes that left it with `setsid` or `set -m` are not ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#group?.end();

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, watch } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { BASH, FOREGROUND_BASH, leadingSleep } from '../../../../src/agent/builtins/shell/bash.ts';
 import { BackgroundTasks } from '../../../../src/agent/tasks/background-tasks.ts';
 import { lifeline, startHost } from '../../../support/lifeline.ts';
@@ -296,6 +296,16 @@ test('processes that a command left running end with the session, even if they i
   );
   await world.background[Symbol.asyncDispose]();
   await Promise.all([meek.ended, stubborn.ended]);
+});
+
+test('a job of `set -m` has left the process group: it is not reported and survives the session', async () => {
+  const cwd = directoryWith();
+  const world = worldIn(cwd);
+  const command = 'set -m; sleep 600 > /dev/null 2>&1 & echo $! > child; echo over';
+  expect(await call(BASH, { command }, world)).toMatchObject(done('over'));
+  onTestFinished(() => void process.kill(pidIn(cwd), 'SIGKILL'));
+  await world.background[Symbol.asyncDispose]();
+  expect(isRunning(pidIn(cwd))).toBe(true);
 });
 
 function pidIn(cwd: string): number {
