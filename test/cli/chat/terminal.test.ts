@@ -171,7 +171,7 @@ describe.runIf(hasScript)('in a real terminal', () => {
   });
 
   test('/mcp add stores a server for this project, and the agent uses it', async () => {
-    const { terminal, cwd } = openChat(['ok'], { columns: 60 });
+    const { terminal, cwd } = openChat(['ok'], { columns: 120 });
     await terminal.shows('›');
     terminal.type('/mcp add\r');
     await terminal.shows('/mcp add needs a name');

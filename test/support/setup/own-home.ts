@@ -8,14 +8,14 @@ import { join } from 'node:path';
  */
 export function setup(): () => void {
   const { TOOLPLANE_HOME, TMPDIR } = process.env;
-  const root = mkdtempSync(join(tmpdir(), 'toolplane-tests-'));
-  const [home, temporary] = [join(root, 'home'), join(root, 'tmp')];
-  mkdirSync(home, { mode: 0o700 });
-  mkdirSync(temporary);
+  // Short, because sockets and rows of a terminal limit the length of paths.
+  const root = mkdtempSync(join(tmpdir(), 'tp-'));
   // Some tests run programs as another user.
   chmodSync(root, 0o755);
+  const home = join(root, 'home');
+  mkdirSync(home, { mode: 0o700 });
   process.env.TOOLPLANE_HOME = home;
-  process.env.TMPDIR = temporary;
+  process.env.TMPDIR = root;
   process.env.TOOLPLANE_SECRETS = 'file';
   // Hundreds of processes load the same sources, so they share one compile cache.
   process.env.NODE_COMPILE_CACHE ??= join(home, 'compiled');

@@ -44,7 +44,7 @@ export async function runShellCommand(command: string, context: ShellContext): P
   child.on('error', ended.reject);
   child.on('close', ended.resolve);
   const group = child.pid === undefined ? undefined : new ProcessGroup(child.pid);
-  if (group) processes.add(group, endWithHost(group));
+  if (group) processes.add(group, cwd, endWithHost(group));
   const stop = () => void group?.end();
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
