@@ -17,19 +17,26 @@ import {
   type Refusal,
   type SignedOut,
   type SignInOptions,
-  type StoredTokens,
 } from './auth-types.ts';
 import type { IdentityProviderSignIn } from './cross-app-access.ts';
-import { chooseScope, discoverAuthorizationServer, httpUrl, parseChallenge, wantsDpop } from './discovery.ts';
+import {
+  chooseScope,
+  discoverAuthorizationServer,
+  httpUrl,
+  isSameIssuer,
+  parseChallenge,
+  wantsDpop,
+} from './discovery.ts';
 import {
   type IdentityProvider,
+  isBound,
   isMachineGrant,
   obtainByGrant,
   obtainByRefresh,
   openDpop,
   toAuthError,
 } from './token-grants.ts';
-import { authStatusOf, livesLessThan, TokenSource } from './token-refresh.ts';
+import { authStatusOf, livesLessThan, TokenSource, withoutTokens } from './token-refresh.ts';
 
 export type ServerAuthDeps = {
   readonly store: CredentialStore;
@@ -312,10 +319,9 @@ class ServerAuthorizer implements Authorizer {
       clock: deps.clock ?? SYSTEM_CLOCK,
       random: deps.random ?? Math.random,
       onChange: (account) => {
-        const { tokens } = account ?? {};
         this.#unresolved = undefined;
-        this.#headers = tokens
-          ? Object.freeze({ authorization: `Bearer ${tokens.accessToken}` })
+        this.#headers = account?.tokens
+          ? Object.freeze({ authorization: `Bearer ${account.tokens.accessToken}` })
           : NO_HEADERS;
       },
       onNotice: (message) => deps.onNotice?.(server, message),
@@ -421,6 +427,8 @@ class ServerAuthorizer implements Authorizer {
   async #obtain(stored: Account | undefined, refusal: Refusal | undefined): Promise<Account | undefined> {
     if (this.#isMachine) return this.#obtainAlone(stored, refusal);
     if (!stored?.tokens) return undefined;
+    const issuer = this.#entry.oauth?.issuer ?? stored.issuer;
+    if (!isSameIssuer(issuer, stored.issuer)) return withoutTokens(stored, 'moved');
     // The server may have moved to another authorization server, which must not receive the old credentials.
     if (refusal && !livesLessThan(stored.tokens, SHORT_LIFETIME_MS)) {
       const challenge = await parseChallenge(refusal);
@@ -460,9 +468,10 @@ class ServerAuthorizer implements Authorizer {
     const { oauth = {} } = this.#entry;
     const { identityProvider } = this.#deps;
     const challenge = await parseChallenge(refusal);
-    const found = refusal || !stored ? undefined : stored.authorizationServer;
     const authorizationServer =
-      found ?? (await discoverAuthorizationServer(this.server, this.#entry, challenge, this.#fetch));
+      stored && !refusal && isSameIssuer(oauth.issuer ?? '', stored.issuer)
+        ? stored.authorizationServer
+        : await discoverAuthorizationServer(this.server, this.#entry, challenge, this.#fetch);
     const account = stored?.issuer === authorizationServer.issuer ? stored : undefined;
     const scope = chooseScope({ oauth, challenge, account, authorizationServer });
     const key = wantsDpop(challenge, authorizationServer, oauth)
@@ -488,12 +497,4 @@ class ServerAuthorizer implements Authorizer {
       ...(oauth.xaa === true && identityProvider && { identityProvider: identityProvider.issuer }),
     };
   }
-}
-
-function isBound(tokens: StoredTokens | undefined): tokens is StoredTokens {
-  return tokens?.tokenType.toLowerCase() === 'dpop';
-}
-
-function withoutTokens({ tokens: _, ...rest }: Account, lost: NonNullable<Account['lost']>): Account {
-  return { ...rest, lost };
 }

@@ -73,11 +73,7 @@ export async function discoverAuthorizationServer(
       'the resource in the server\'s OAuth metadata does not match "url" of the entry; correct "url", or report this to the server\'s author',
     );
   const issuer = metadata?.issuer ?? authorizationServerUrl;
-  if (oauth.issuer !== undefined && !isSameIssuer(oauth.issuer, issuer)) {
-    const detail =
-      'the authorization server that the server names is not "oauth.issuer" of its entry; check that value';
-    throw new AuthError('issuer-mismatch', server, detail);
-  }
+  if (oauth.issuer !== undefined && !isSameIssuer(oauth.issuer, issuer)) throw otherIssuer(server);
   if (metadata) checkEndpoints(server, metadata);
   return {
     url: authorizationServerUrl,
@@ -114,6 +110,12 @@ async function configuredServer(server: string, url: string, fetchFn: AuthFetch)
 /** One trailing slash may differ, as in the comparison of the official client. */
 export function isSameIssuer(one: string, other: string): boolean {
   return one.replace(/\/$/, '') === other.replace(/\/$/, '');
+}
+
+export function otherIssuer(server: string): AuthError {
+  const detail =
+    'the authorization server that the server names is not "oauth.issuer" of its entry; check that value';
+  return new AuthError('issuer-mismatch', server, detail);
 }
 
 const ENDPOINTS = [

@@ -16,7 +16,7 @@ import {
   type StoredTokens,
 } from './auth-types.ts';
 import { CredentialStoreError } from './credential-store.ts';
-import { requiresDpop } from './discovery.ts';
+import { isSameIssuer, otherIssuer, requiresDpop } from './discovery.ts';
 
 /** The identity provider of an organization. */
 export type IdentityProvider = {
@@ -65,6 +65,7 @@ export async function obtainByGrant(
       '"oauth.grant" and "oauth.xaa" require "oauth.issuer", because the server must not choose where the credentials are sent; set it in the entry';
     throw new AuthError('issuer-mismatch', server, detail);
   }
+  if (!isSameIssuer(oauth.issuer, issuer)) throw otherIssuer(server);
   const client: StoredClient = {
     client_id: clientId,
     ...(clientSecret !== undefined && { client_secret: clientSecret }),
@@ -224,6 +225,10 @@ export function bindingOf(
 ): TokenBinding {
   if (dpop === undefined) return 'none';
   return requiresDpop(authorizationServer, oauth) ? 'required' : 'possible';
+}
+
+export function isBound(tokens: StoredTokens | undefined): tokens is StoredTokens {
+  return tokens?.tokenType.toLowerCase() === 'dpop';
 }
 
 /** Checks a token response. The requested scope applies unless the response names another one. */

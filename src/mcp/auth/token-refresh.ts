@@ -96,6 +96,10 @@ const LOST = {
   moved: 'the server now uses another authorization server',
 } as const;
 
+export function withoutTokens({ tokens: _, ...rest }: Account, lost: NonNullable<Account['lost']>): Account {
+  return { ...rest, lost };
+}
+
 /** Maximum time of a wait for the renewal of another process. */
 const MAX_WAIT_MS = 30_000;
 /** Attempts to reach the authorization server in one renewal, and the delays between them. */
