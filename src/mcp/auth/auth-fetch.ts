@@ -18,10 +18,13 @@ export type CheckedFetch = AuthFetch & {
  */
 export class AuthRequestError extends TypeError {
   override readonly name = 'AuthRequestError';
-  /** `address` if the address is not allowed, `response` if the response exceeds the limits. */
-  readonly reason: 'address' | 'network' | 'response';
+  /**
+   * `address` if the address is not allowed, `connect` if no connection could be opened, so that nothing was sent,
+   * `network` if no response arrived, `response` if the response exceeds the limits.
+   */
+  readonly reason: 'address' | 'connect' | 'network' | 'response';
 
-  constructor(reason: 'address' | 'network' | 'response', message: string) {
+  constructor(reason: AuthRequestError['reason'], message: string) {
     super(message);
     this.reason = reason;
   }
@@ -37,9 +40,10 @@ export type AuthFetchOptions = {
   readonly ca?: string | undefined;
 };
 
-/** Limits of one request. */
+/** Limits of one request. A POST waits longer, because its effect would be lost with the response: tokens, or a client. */
 const MAX_BYTES = 256 * 1024;
 const TIMEOUT_MS = 10_000;
+const POST_TIMEOUT_MS = 60_000;
 
 /**
  * A `fetch` for addresses that a server supplied: https or loopback only, no private addresses unless the server itself
@@ -233,7 +237,8 @@ async function send(url: URL, init: RequestInit, { allowed, proxy, tls }: SendOp
     proxy === undefined
       ? new Agent({ connect: { ...connect, lookup: checkedLookup } })
       : new ProxyAgent({ uri: proxy, requestTls: connect, proxyTls: { ...VERIFIED, timeout: TIMEOUT_MS } });
-  const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(init.signal ? [init.signal] : [])]);
+  const limit = AbortSignal.timeout(init.method === 'POST' ? POST_TIMEOUT_MS : TIMEOUT_MS);
+  const signal = AbortSignal.any([limit, ...(init.signal ? [init.signal] : [])]);
   try {
     const answer = await pool.request({
       origin: url.origin,
@@ -264,10 +269,18 @@ async function send(url: URL, init: RequestInit, { allowed, proxy, tls }: SendOp
   } catch (failure) {
     if (failure instanceof AuthRequestError || init.signal?.aborted) throw failure;
     throw new AuthRequestError(
-      'network',
+      hasNoConnection(failure) ? 'connect' : 'network',
       `${url.origin} cannot be reached or did not respond in time; check the network and try again`,
     );
   } finally {
     void pool.destroy().catch(() => {});
   }
+}
+
+/** Whether the name lookup or the connection failed. */
+function hasNoConnection(failure: unknown): boolean {
+  // Several addresses of a host were tried.
+  const [first = failure] = failure instanceof AggregateError ? failure.errors : [failure];
+  const { code, syscall } = first as NodeJS.ErrnoException;
+  return code === 'UND_ERR_CONNECT_TIMEOUT' || syscall === 'connect' || syscall === 'getaddrinfo';
 }

@@ -210,6 +210,8 @@ export interface Authorizer {
   keepFresh(): Disposable;
   /** The last refusal that could not be resolved; a sign-in starts from it. */
   readonly unresolved: Refusal | undefined;
+  /** Whether requests may be waiting for a new token. */
+  readonly isRenewing: boolean;
 }
 
 export type SignInOptions = {

@@ -287,8 +287,6 @@ const NO_HEADERS: AuthHeaders = Object.freeze({});
 const MAX_STEP_UPS = 2;
 /** Tokens with a shorter lifetime than this may expire between two attempts of a request. */
 const SHORT_LIFETIME_MS = 60_000;
-/** Minimum lifetime of a token that is renewed in another process, which takes some time to start. */
-const MIN_DETACHED_LIFETIME_MS = 10_000;
 
 /** Authorizes the requests to one server. */
 class ServerAuthorizer implements Authorizer {
@@ -315,7 +313,8 @@ class ServerAuthorizer implements Authorizer {
     this.#tokens = new TokenSource(server, this.#key, {
       store: deps.store,
       obtain: (stored, refusal) => this.#obtain(stored, refusal),
-      ...(deps.store.renewDetached && { renewDetached: (...renewal) => this.#renewDetached(...renewal) }),
+      ...(deps.store.renewDetached &&
+        !this.#isMachine && { renewDetached: (...renewal) => this.#renewDetached(...renewal) }),
       clock: deps.clock ?? SYSTEM_CLOCK,
       random: deps.random ?? Math.random,
       onChange: (account) => {
@@ -330,6 +329,10 @@ class ServerAuthorizer implements Authorizer {
 
   get unresolved(): Refusal | undefined {
     return this.#unresolved;
+  }
+
+  get isRenewing(): boolean {
+    return this.#tokens.isRenewing;
   }
 
   /** Whether the tokens are obtained with the sign-in at the identity provider. */
@@ -443,23 +446,16 @@ class ServerAuthorizer implements Authorizer {
       const renewed = await obtainByRefresh(refreshable, this.#fetch, dpop);
       return { ...stored, tokens: renewed, rotates: renewed.refreshToken !== tokens.refreshToken };
     } catch (failure) {
-      const error = toAuthError(this.server, failure);
-      if (error.authCode !== 'invalid-grant' && error.authCode !== 'invalid-client') throw error;
+      const { authCode } = toAuthError(this.server, failure);
+      if (authCode !== 'invalid-grant' && authCode !== 'invalid-client') throw failure;
       // A process that does not share the lock may have used the refresh token.
       const newer = await this.#deps.store.read(this.#key);
       if (newer?.tokens && newer.tokens.refreshToken !== tokens.refreshToken) return undefined;
-      return withoutTokens(stored, error.authCode === 'invalid-grant' ? 'invalid_grant' : 'invalid_client');
+      return withoutTokens(stored, authCode === 'invalid-grant' ? 'invalid_grant' : 'invalid_client');
     }
   }
 
-  /** Renews in another process if each refresh replaces the refresh token, because only then a crash could lose it. */
-  async #renewDetached(
-    { tokens, rotates = true }: Account,
-    refused: string,
-    refusal: Refusal | undefined,
-  ): Promise<boolean> {
-    if (this.#isMachine || !rotates || tokens?.refreshToken === undefined) return false;
-    if (livesLessThan(tokens, MIN_DETACHED_LIFETIME_MS)) return false;
+  async #renewDetached(refused: string, refusal: Refusal | undefined): Promise<boolean> {
     const renewal = { server: this.server, entry: this.#entry, refused, ...(refusal && { refusal }) };
     return (await this.#deps.store.renewDetached?.(renewal)) ?? false;
   }

@@ -305,8 +305,8 @@ export function toAuthError(server: string, failure: unknown): AuthError {
   if (failure instanceof AuthRequestError) {
     if (failure.reason === 'address')
       return fail('insecure-address', `authorization stopped: ${failure.message}`);
-    if (failure.reason === 'network') return fail('unreachable', `authorization failed: ${failure.message}`);
-    return fail('invalid-response', `authorization failed: ${failure.message}`);
+    const code = failure.reason === 'response' ? 'invalid-response' : 'unreachable';
+    return fail(code, `authorization failed: ${failure.message}`);
   }
   if (failure instanceof CredentialStoreError)
     return fail('store-unusable', `authorization failed: ${failure.message}`);

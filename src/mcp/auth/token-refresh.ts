@@ -1,5 +1,6 @@
 import { backoffMs, type Clock, jitter, pause } from '../../base/async/timers.ts';
 import { shellArguments } from '../../base/text/display-text.ts';
+import { AuthRequestError } from './auth-fetch.ts';
 import {
   type Account,
   type AuthEntry,
@@ -76,11 +77,7 @@ export type TokenSourceDeps = {
   readonly store: CredentialStore;
   readonly obtain: Obtain;
   /** Renews the tokens of the account in another process; false if they are to be renewed in this one. */
-  readonly renewDetached?: (
-    stored: Account,
-    refused: string,
-    refusal: Refusal | undefined,
-  ) => Promise<boolean>;
+  readonly renewDetached?: (refused: string, refusal: Refusal | undefined) => Promise<boolean>;
   readonly clock: Clock;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
@@ -100,14 +97,34 @@ export function withoutTokens({ tokens: _, ...rest }: Account, lost: NonNullable
   return { ...rest, lost };
 }
 
-/** Maximum time of a wait for the renewal of another process. */
-const MAX_WAIT_MS = 30_000;
+/** Minimum lifetime of a token that is renewed in another process, which takes some time to start. */
+const MIN_DETACHED_LIFETIME_MS = 10_000;
+
+/** Whether each refresh replaces the refresh token, because only then a crash could lose it. */
+function needsProcess({ tokens, rotates = true }: Account): boolean {
+  return rotates && tokens?.refreshToken !== undefined && !livesLessThan(tokens, MIN_DETACHED_LIFETIME_MS);
+}
+
+/** Maximum time of a wait for the renewal of another process. It is longer than the time limit of a token request. */
+const MAX_WAIT_MS = 90_000;
 /** Attempts to reach the authorization server in one renewal, and the delays between them. */
 const MAX_ATTEMPTS = 3;
 const ATTEMPT_BACKOFF = { firstMs: 500, maxMs: 2_000 };
 /** The delays between renewals in the background while the authorization server cannot be reached. */
 const BACKGROUND_BACKOFF = { firstMs: 5_000, maxMs: 60_000 };
 const NEVER = new AbortController().signal;
+
+/**
+ * Whether a request may be repeated at once. With a refresh token, only if nothing was sent: the authorization server
+ * may still be processing the request, and would revoke all tokens when it received the refresh token again. A later
+ * renewal sends the refresh token again: if the new one is lost, only a server that permits that keeps the sign-in.
+ */
+function isRepeatable(failure: unknown, stored: Account | undefined): boolean {
+  if (failure instanceof AuthRequestError) return failure.reason === 'connect';
+  // An `AuthError` is that of the identity provider, whose refresh token may have been sent.
+  return stored?.tokens?.refreshToken === undefined && !(failure instanceof AuthError);
+}
+
 /** Maximum length of the stored scopes of one account: a server may ask for others with each response. */
 const MAX_WANTED_LENGTH = 2_000;
 
@@ -140,6 +157,10 @@ export class TokenSource {
 
   get account(): Account | undefined {
     return this.#account;
+  }
+
+  get isRenewing(): boolean {
+    return this.#renewing !== undefined;
   }
 
   /** Why the account cannot be read; reported only if the server requires a token. */
@@ -281,12 +302,13 @@ export class TokenSource {
     const start = async () => {
       const stored = await store.read(this.#key);
       if (this.#isRenewed(stored, refused)) return true;
-      return stored?.tokens?.accessToken === refused && renewDetached(stored, refused, refusal);
+      return (
+        stored?.tokens?.accessToken === refused && needsProcess(stored) && renewDetached(refused, refusal)
+      );
     };
     return (await store.exclusive(`start ${this.#key}`, start, isDone, signal)) ?? true;
   }
 
-  /** Requests are repeated while the authorization server cannot be reached. */
   async #obtain(stored: Account | undefined, refusal: Refusal | undefined): Promise<Account | undefined> {
     const { obtain, clock, random } = this.#deps;
     for (let attempt = 1; ; attempt++) {
@@ -294,7 +316,8 @@ export class TokenSource {
         return await obtain(stored, refusal);
       } catch (failure) {
         const error = toAuthError(this.#server, failure);
-        if (error.authCode !== 'unreachable' || attempt === MAX_ATTEMPTS) throw error;
+        const isOver = attempt === MAX_ATTEMPTS || !isRepeatable(failure, stored);
+        if (error.authCode !== 'unreachable' || isOver) throw error;
         await pause(clock, jitter(backoffMs(ATTEMPT_BACKOFF, attempt), random()), NEVER);
       }
     }

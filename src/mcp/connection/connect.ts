@@ -48,7 +48,11 @@ export async function connect(
     } catch (failure) {
       if (signal.aborted)
         throw new RequestAbortError(`Connecting to "${name}" was aborted`, { cause: failure });
-      if (attempt.signal.aborted) throw timeoutError(name, attempt.limitMs, traces, failure);
+      if (attempt.signal.aborted) {
+        const isRenewing = context.auth?.authorizer(name, { url: '', ...candidate })?.isRenewing;
+        const detail = describeTimeout(attempt.limitMs, traces.wire, stderr(), isRenewing);
+        throw new HostError('timeout', name, detail, { cause: failure, hasRun: 'no' });
+      }
       const detail = classifyConnectFailure(name, failure, {
         isProcess: 'command' in candidate,
         isUnanswered: traces.wire?.unanswered !== undefined,
@@ -92,13 +96,3 @@ function mayBeOldSse(failure: unknown): boolean {
 }
 
 const SSE_STATUSES: ReadonlySet<number | undefined> = new Set([400, 404, 405]);
-
-function timeoutError(
-  name: string,
-  limitMs: number,
-  { wire, dialed }: AttemptTraces,
-  cause: unknown,
-): HostError {
-  const detail = describeTimeout(limitMs, wire, dialed?.stderr() ?? []);
-  return new HostError('timeout', name, detail, { cause, hasRun: 'no' });
-}

@@ -83,7 +83,10 @@ export function describeTimeout(
   limitMs: number,
   wire: Pick<Wire, 'isOpen' | 'unanswered'> | undefined,
   stderr: readonly string[],
+  isRenewing = false,
 ): string {
+  if (isRenewing)
+    return `the server was not ready within ${limitMs} ms: its authorization server had not yet renewed the access token; raise connectTimeoutMs if that server is slow`;
   const stage = !wire?.isOpen
     ? 'no connection yet'
     : wire.unanswered === undefined

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { AuthRequestError } from '../../../src/mcp/auth/auth-fetch.ts';
 import { type Account, AuthError, type StoredTokens } from '../../../src/mcp/auth/auth-types.ts';
 import { memoryCredentialStore } from '../../../src/mcp/auth/credential-store.ts';
 import { isExpired, type Obtain, refreshDueAt, TokenSource } from '../../../src/mcp/auth/token-refresh.ts';
@@ -108,7 +109,7 @@ test('concurrent renewals share one, and take what another process stored', asyn
 test('requests are repeated while the authorization server cannot be reached', async () => {
   let failures = 0;
   const { clock, source, current, next } = await sourceOf(60 * MINUTE, async (...given) => {
-    if (failures-- > 0) throw new AuthError('unreachable', 'docs', 'down');
+    if (failures-- > 0) throw new AuthRequestError('connect', 'down');
     return next(...given);
   });
   failures = 2;
@@ -126,6 +127,38 @@ test('requests are repeated while the authorization server cannot be reached', a
   using _ = source.keepFresh();
   await clock.advance(60 * MINUTE);
   expect(current()).toBe('b2');
+});
+
+test.each([
+  ['a request without a response', new AuthRequestError('network', 'broken')],
+  ['a response that reports a failure', Object.assign(new Error('down'), { code: 'server_error' })],
+])('after %s the refresh token is sent again only by a later renewal', async (_, failure) => {
+  let attempts = 0;
+  const { clock, source, current, next } = await sourceOf(60 * MINUTE, async (...given) => {
+    if (++attempts === 1) throw failure;
+    return next(...given);
+  });
+  using _kept = source.keepFresh();
+  const failed = expect(source.renew('a')).rejects.toMatchObject({ authCode: 'unreachable' });
+  await clock.advance(4000);
+  await failed;
+  expect([attempts, current()]).toEqual([1, 'a']);
+  await clock.advance(55 * MINUTE);
+  expect([attempts, current()]).toEqual([2, 'b1']);
+});
+
+test('a request without a refresh token is repeated after a failure that the server reports', async () => {
+  let failures = 2;
+  const { clock, store, source, next } = await sourceOf(MINUTE, async (...given) => {
+    if (failures-- > 0) throw Object.assign(new Error('down'), { code: 'server_error' });
+    return next(...given);
+  });
+  const { refreshToken: _, ...tokens } = tokensFor('a', 0, MINUTE);
+  await store.write(accountWith(tokens));
+  const renewed = source.renew('a');
+  await clock.advance(5000);
+  await renewed;
+  expect(failures).toBe(-1);
 });
 
 test('a renewal that fails for good is not repeated in the background', async () => {

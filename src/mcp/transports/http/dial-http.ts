@@ -164,6 +164,9 @@ export function maskedAuthorizer(
     get unresolved() {
       return authorizer.unresolved;
     },
+    get isRenewing() {
+      return authorizer.isRenewing;
+    },
   };
 }
 
