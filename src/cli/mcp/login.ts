@@ -222,8 +222,10 @@ function signInStore(store: CredentialStore): CredentialStore & { readonly isSig
       return rest;
     },
     async write(account) {
-      await store.write(account);
-      isSignedIn = true;
+      // An account without tokens is a stored one with other members.
+      const hasTokens = isSignedIn || account.tokens !== undefined;
+      await store.write(hasTokens ? account : { ...(await store.read(account.server)), ...account });
+      isSignedIn = hasTokens;
     },
   };
 }

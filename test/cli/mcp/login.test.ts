@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { parseRedirect } from '../../../src/cli/mcp/ask-sign-in.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
 import { startAuthorizationServer } from '../../support/auth/authorization-server.ts';
+import { redirectOf, startHostileServer } from '../../support/auth/hostile-server.ts';
 import { signInWithoutBrowser, startProtectedServer } from '../../support/auth/protected-server.ts';
 import { fixture as serverFixture } from '../../support/fixture-server.ts';
 import { type McpPlace, mcpPlace, mcpTerminal, projectFile, userFile } from '../support/mcp-place.ts';
@@ -192,6 +193,37 @@ describe('login', () => {
     const stopped = await login(place, async (_, child) => child.kill('SIGINT'));
     expect(stopped.lines[1]).toMatchObject({ type: 'failed', code: 'cancelled' });
     expect([wrong.code, refused.code, stopped.code]).toEqual([1, 1, 130]);
+  });
+
+  test('an interrupt keeps the earlier sign-in, also if the server asks for more scopes', async () => {
+    let isLess = false;
+    using server = await startHostileServer({
+      any: ({ path, headers }) =>
+        path === '/mcp' && headers.authorization === undefined && isLess
+          ? {
+              status: 403,
+              headers: { 'www-authenticate': 'Bearer error="insufficient_scope", scope="more"' },
+              body: {},
+            }
+          : undefined,
+    });
+    const own = mcpPlace();
+    own.write(userFile(own), { version: 1, mcpServers: { notes: { type: 'http', url: server.url } } });
+    const place = { ...own, env: { ...own.env, TOOLPLANE_SECRETS: 'file' } };
+    const first = await login(place, async ({ url }) => (await fetch(await redirectOf(new URL(url)))).text());
+    expect(first.code).toBe(0);
+    isLess = true;
+    let scope: string | null = null;
+    const stopped = await login(place, async ({ url }, child) => {
+      scope = new URL(url).searchParams.get('scope');
+      child.kill('SIGINT');
+    });
+    expect(stopped.lines[1]).toMatchObject({ type: 'failed', code: 'cancelled' });
+    expect(scope).toBe('more');
+    const listed = await runIn(place, 'mcp', 'list', '--json', '--no-connect');
+    expect(JSON.parse(listed.stdout).servers).toMatchObject([{ auth: { state: 'authorized' } }]);
+    expect((await runIn(place, 'call', 'notes', 'hello')).stdout).toContain('hello');
+    expect(server.at('/token')).toHaveLength(1);
   });
 
   test.each<[string, string[], number, string, RegExp]>([
