@@ -14,6 +14,7 @@ import {
   type StoredClient,
 } from './auth-types.ts';
 import { listenForCallback } from './callback-listener.ts';
+import { clientAuthentication } from './client-authentication.ts';
 import { checkEndpoints } from './discovery.ts';
 import { askForSignIn, requestCode, SIGN_IN_MS } from './sign-in.ts';
 import { afterRefresh, revokeTokens } from './sign-out.ts';
@@ -169,6 +170,7 @@ export class IdentityProviderSignIn {
       const { refreshAuthorization } = await import('@modelcontextprotocol/client');
       const tokens = await refreshAuthorization(url, {
         clientInformation: this.#client(),
+        addClientAuthentication: clientAuthentication(this.#client()),
         refreshToken,
         fetchFn: this.#fetch,
         ...(metadata && { metadata }),

@@ -12,6 +12,7 @@ import {
   type StoredClient,
 } from './auth-types.ts';
 import { type CallbackListener, listenForCallback } from './callback-listener.ts';
+import { clientAuthentication } from './client-authentication.ts';
 import { chooseScope, discoverAuthorizationServer, parseChallenge, wantsDpop } from './discovery.ts';
 import { bindingOf, openDpop, toAuthError, toStoredTokens } from './token-grants.ts';
 
@@ -178,6 +179,7 @@ export async function requestCode<T>(request: CodeRequest<T>): Promise<PendingSi
       ...common,
       ...answer,
       clientInformation: client,
+      addClientAuthentication: clientAuthentication(client),
       codeVerifier,
       redirectUri,
       fetchFn: request.fetch,

@@ -1,7 +1,8 @@
 import type { OAuthMetadata } from '@modelcontextprotocol/client';
 import { isRecord } from '../../base/json-value.ts';
 import type { AuthFetch } from './auth-fetch.ts';
-import type { Account, CredentialStore, SignedOut, StoredClient } from './auth-types.ts';
+import type { Account, CredentialStore, SignedOut } from './auth-types.ts';
+import { clientAuthentication } from './client-authentication.ts';
 
 /** How long a sign-out waits for a refresh in progress. */
 const SIGN_OUT_WAIT_MS = 10_000;
@@ -45,18 +46,15 @@ export async function revokeTokens(
   const metadata: Partial<OAuthMetadata> = authorizationServer.metadata ?? {};
   const { revocation_endpoint: endpoint } = metadata;
   if (endpoint === undefined || tokens === undefined) return 'unsupported';
-  const { selectClientAuthMethod } = await import('@modelcontextprotocol/client');
   const methods =
     metadata.revocation_endpoint_auth_methods_supported ?? metadata.token_endpoint_auth_methods_supported;
-  const authentication = clientAuthentication(client, selectClientAuthMethod(client, methods ?? []));
+  const authenticate = clientAuthentication(client, methods ?? []);
   const signal = AbortSignal.timeout(REVOKE_MS);
   const revoke = async (token: string, hint: string) => {
-    const response = await fetch(endpoint, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded', ...authentication.headers },
-      body: new URLSearchParams({ token, token_type_hint: hint, ...authentication.body }),
-      signal,
-    });
+    const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
+    const body = new URLSearchParams({ token, token_type_hint: hint });
+    await authenticate(headers, body, endpoint);
+    const response = await fetch(endpoint, { method: 'POST', headers, body, signal });
     if (response.ok) return 'yes';
     const answer: unknown = await response.json();
     return isRecord(answer) && answer.error === 'unsupported_token_type' ? 'unsupported' : 'no';
@@ -69,14 +67,4 @@ export async function revokeTokens(
   // Many servers cannot revoke access tokens: `unsupported` for one token does not hide a revoked other one.
   if (outcomes.includes('no')) return 'no';
   return outcomes.includes('yes') ? 'yes' : 'unsupported';
-}
-
-function clientAuthentication(
-  { client_id, client_secret }: StoredClient,
-  method: 'client_secret_basic' | 'client_secret_post' | 'none',
-): { readonly headers: Record<string, string>; readonly body: Record<string, string> } {
-  if (client_secret === undefined || method === 'none') return { headers: {}, body: { client_id } };
-  if (method === 'client_secret_post') return { headers: {}, body: { client_id, client_secret } };
-  const pair = Buffer.from(`${client_id}:${client_secret}`).toString('base64');
-  return { headers: { authorization: `Basic ${pair}` }, body: {} };
 }

@@ -1,11 +1,6 @@
 import { createHash, type JsonWebKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type {
-  AddClientAuthentication,
-  DpopSession,
-  OAuthClientProvider,
-  OAuthTokens,
-} from '@modelcontextprotocol/client';
+import type { DpopSession, OAuthClientProvider, OAuthTokens } from '@modelcontextprotocol/client';
 import type { OAuthEntry } from '../../protocol/server-entry.ts';
 import { type AuthFetch, AuthRequestError } from './auth-fetch.ts';
 import {
@@ -15,6 +10,7 @@ import {
   type StoredClient,
   type StoredTokens,
 } from './auth-types.ts';
+import { clientAuthentication, keyAuthentication } from './client-authentication.ts';
 import { CredentialStoreError } from './credential-store.ts';
 import { isSameIssuer, otherIssuer, requiresDpop } from './discovery.ts';
 
@@ -72,7 +68,8 @@ export async function obtainByGrant(
     origin: 'pre-registered',
   };
   const assertion = await assertionOf(input, clientId);
-  const addClientAuthentication = await keyAuthentication(server, oauth, clientId);
+  const addClientAuthentication =
+    (await keyAuthentication(server, oauth, clientId)) ?? clientAuthentication(client);
   const prepareTokenRequest = (asked?: string) =>
     new URLSearchParams({
       ...(assertion === undefined
@@ -88,7 +85,7 @@ export async function obtainByGrant(
     clientInformation: () => ({ ...client, issuer }),
     tokens: () => undefined,
     prepareTokenRequest,
-    ...(addClientAuthentication && { addClientAuthentication }),
+    addClientAuthentication,
     ...(dpop && { dpop: () => dpop }),
   } as unknown as OAuthClientProvider;
   const tokens = await fetchToken(provider, url, {
@@ -171,30 +168,6 @@ async function identityAssertion(
   return jwtAuthGrant;
 }
 
-/** Authentication of the client with its private key. */
-async function keyAuthentication(
-  server: string,
-  { privateKey, signingAlgorithm = 'ES256' }: OAuthEntry,
-  clientId: string,
-): Promise<AddClientAuthentication | undefined> {
-  if (privateKey === undefined) return undefined;
-  const isPem = privateKey.includes('-----BEGIN ');
-  const pem = isPem ? privateKey : await readFile(privateKey, 'utf8').catch(() => undefined);
-  if (pem === undefined)
-    throw new AuthError(
-      'unsupported',
-      server,
-      '"oauth.privateKey" is neither PEM text nor the path of a readable file; correct it in the entry',
-    );
-  const { createPrivateKeyJwtAuth } = await import('@modelcontextprotocol/client');
-  return createPrivateKeyJwtAuth({
-    issuer: clientId,
-    subject: clientId,
-    privateKey: pem,
-    alg: signingAlgorithm,
-  });
-}
-
 /** Obtains tokens with the refresh token of an account. */
 export async function obtainByRefresh(
   account: Account & { readonly tokens: StoredTokens & { readonly refreshToken: string } },
@@ -206,6 +179,7 @@ export async function obtainByRefresh(
   const { refreshAuthorization } = await import('@modelcontextprotocol/client');
   const tokens = await refreshAuthorization(url, {
     clientInformation: client,
+    addClientAuthentication: clientAuthentication(client),
     refreshToken: before.refreshToken,
     fetchFn,
     ...(metadata && { metadata }),

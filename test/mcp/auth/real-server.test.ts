@@ -3,6 +3,8 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { createHost } from '../../../src/entry/host.ts';
 import type { HostOptions } from '../../../src/host/host-options.ts';
+import { ServerAuth } from '../../../src/mcp/auth/authorizer.ts';
+import { memoryCredentialStore } from '../../../src/mcp/auth/credential-store.ts';
 import type { OAuthEntry } from '../../../src/protocol/server-entry.ts';
 import { mcpPlace, userFile } from '../../cli/support/mcp-place.ts';
 import { startCli } from '../../cli/support/run-cli.ts';
@@ -112,6 +114,42 @@ test.each([
     expect(await used.call('whoami')).toBe('service');
     expect(await used.call('remove')).toBe('removed');
     expect(Object.fromEntries(idp.grants)).toEqual({ client_credentials: 2 });
+  },
+);
+
+test.each(['a+b/c==', 'a%20b c:d~!'])(
+  'the client secret %s authenticates a code, a refresh, a revocation and client credentials',
+  async (client_secret) => {
+    const signedIn = {
+      client_id: 'app:1',
+      client_secret,
+      application_type: 'native',
+      redirect_uris: ['http://localhost/callback'],
+      token_endpoint_auth_method: 'client_secret_basic',
+    };
+    const service = { ...SERVICE, client_secret, token_endpoint_auth_method: 'client_secret_basic' };
+    await using idp = await startAuthorizationServer({ clients: [signedIn, service] });
+    await using server = await startProtectedServer(idp.issuer);
+    const { url } = server;
+    const auth = new ServerAuth({
+      store: memoryCredentialStore(),
+      env: {},
+      onAuthorize: (page) => signInWithoutBrowser(page),
+    });
+    const own = { clientSecret: client_secret, issuer: idp.issuer, scopes: 'mcp:read' };
+    const person = { url, oauth: { ...own, clientId: 'app:1' } };
+    const { tokens } = await auth.signIn('notes', person, { signal: new AbortController().signal });
+    await auth.renew({ server: 'notes', entry: person, refused: tokens?.accessToken ?? '' });
+    expect(await auth.signOut('notes', person)).toEqual({ removed: true, revoked: 'yes' });
+    const machine = { url, oauth: { ...own, clientId: 'service', grant: 'client-credentials' } } as const;
+    await auth.authorizer('notes', machine)?.obtain(undefined);
+    expect(await auth.status('notes', machine)).toMatchObject({ state: 'authorized' });
+    expect(Object.fromEntries(idp.grants)).toEqual({
+      authorization_code: 1,
+      refresh_token: 1,
+      client_credentials: 1,
+    });
+    expect(idp.errors).toEqual([]);
   },
 );
 

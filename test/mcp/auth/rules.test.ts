@@ -9,6 +9,7 @@ import {
   zoneOfServer,
 } from '../../../src/mcp/auth/auth-fetch.ts';
 import { ServerAuth } from '../../../src/mcp/auth/authorizer.ts';
+import { clientAuthentication } from '../../../src/mcp/auth/client-authentication.ts';
 import { memoryCredentialStore } from '../../../src/mcp/auth/credential-store.ts';
 import { chooseScope, parseChallenge, wantsDpop } from '../../../src/mcp/auth/discovery.ts';
 import { beginSignIn } from '../../../src/mcp/auth/sign-in.ts';
@@ -209,6 +210,18 @@ test('the Bearer challenge is found after other schemes', async () => {
   expect(challenge.resourceMetadataUrl?.href).toBe('https://a.example/prm');
   expect(wantsDpop(challenge, {})).toBe(false);
   expect(wantsDpop(await parseChallenge(refusal('DPoP algs="ES256"')), {})).toBe(true);
+});
+
+test.each([
+  ['s3cret~', 'app:s3cret~'],
+  ['a+b/c=%20 :', 'app:a%2Bb%2Fc%3D%2520%20%3A'],
+  ['ключ', 'app:%D0%BA%D0%BB%D1%8E%D1%87'],
+])('the secret %s is sent as %s with HTTP Basic', async (client_secret, pair) => {
+  const [headers, body] = [new Headers(), new URLSearchParams()];
+  const client = { client_id: 'app', client_secret, origin: 'pre-registered' } as const;
+  await clientAuthentication(client)(headers, body, 'https://a.example/token');
+  expect(headers.get('authorization')).toBe(`Basic ${Buffer.from(pair).toString('base64')}`);
+  expect([...body]).toEqual([]);
 });
 
 test('no text of a server survives in an error', () => {
