@@ -12,10 +12,10 @@ import {
   type AuthEntry,
   AuthError,
   type CredentialStore,
+  isMachineGrant,
   type SignedOut,
 } from '../../mcp/auth/auth-types.ts';
 import { accountKey, ServerAuth } from '../../mcp/auth/authorizer.ts';
-import { isMachineGrant } from '../../mcp/auth/token-grants.ts';
 import { CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import { connect } from '../../mcp/connection/connect.ts';
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';

@@ -16,6 +16,11 @@ export type AuthEntry = {
   readonly tls?: { readonly ca?: string };
 };
 
+/** Whether tokens are obtained without a person. */
+export function isMachineGrant(oauth: OAuthEntry | undefined): boolean {
+  return oauth?.grant !== undefined || oauth?.xaa === true;
+}
+
 /** A client registration at an authorization server. */
 export type StoredClient = {
   readonly client_id: string;

@@ -12,6 +12,7 @@ import {
   type CredentialStore,
   type DetachedRenewal,
   type HostAuth,
+  isMachineGrant,
   type OnAuthorize,
   type PendingSignIn,
   type Refusal,
@@ -30,7 +31,6 @@ import {
 import {
   type IdentityProvider,
   isBound,
-  isMachineGrant,
   obtainByGrant,
   obtainByRefresh,
   openDpop,

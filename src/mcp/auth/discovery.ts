@@ -8,6 +8,7 @@ import {
   type AuthEntry,
   AuthError,
   type AuthorizationServer,
+  isMachineGrant,
   type Refusal,
 } from './auth-types.ts';
 
@@ -156,7 +157,7 @@ export function chooseScope(input: ScopeInput): string | undefined {
   const scopes = oauth?.scopes ? uniteScopes([oauth.scopes]) : asked || uniteScopes(listed);
   if (scopes === '') return undefined;
   const isOffline =
-    oauth?.grant === undefined &&
+    !isMachineGrant(oauth) &&
     oauth?.scopes === undefined &&
     metadata?.scopes_supported?.includes('offline_access');
   return isOffline ? uniteScopes([scopes, 'offline_access']) : scopes;

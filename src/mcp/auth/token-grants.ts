@@ -38,11 +38,6 @@ export type GrantInput = {
   readonly identityProvider: IdentityProvider | undefined;
 };
 
-/** Whether tokens are obtained without a person. */
-export function isMachineGrant(oauth: OAuthEntry | undefined): boolean {
-  return oauth?.grant !== undefined || oauth?.xaa === true;
-}
-
 /** Obtains tokens without a person: with the client's own credentials, the workload's JWT, or the user's ID token. */
 export async function obtainByGrant(
   input: GrantInput,

@@ -176,6 +176,11 @@ test.each([
     'x offline_access',
   ],
   [
+    'the challenge only for cross-app access',
+    { oauth: { xaa: true }, challenge: { scope: 'x' }, authorizationServer: { metadata: as } },
+    'x',
+  ],
+  [
     'earlier sign-ins and refused requests too',
     { challenge: { scope: 'y' }, account: { wantedScope: 'x' }, authorizationServer: {} },
     'x y',

@@ -1,5 +1,9 @@
-import type { AuthEntry, HostAuth, PendingSignIn } from '../../../mcp/auth/auth-types.ts';
-import { isMachineGrant } from '../../../mcp/auth/token-grants.ts';
+import {
+  type AuthEntry,
+  type HostAuth,
+  isMachineGrant,
+  type PendingSignIn,
+} from '../../../mcp/auth/auth-types.ts';
 import type { Frame } from '../../../protocol/control-frame.ts';
 import { messageOf, SdkError } from '../../../protocol/sdk-error.ts';
 import type { Session } from '../session.ts';
