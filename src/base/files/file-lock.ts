@@ -26,9 +26,14 @@ export function withFileLock<T>(path: string, work: () => T, staleMs = STALE_MS)
   }
 }
 
-/** How long a lock may stay untouched before it counts as abandoned; its holder touches it more often. */
+/** The time without a touch after which a lock counts as abandoned; its holder touches it more often. */
 const UNTOUCHED_MS = 60_000;
-const TOUCH_MS = 5_000;
+const TOUCH_MS = 2_000;
+/**
+ * How long the lock is watched if the time of its file, by the clock of a machine that may be wrong, says that this time
+ * is over: after a suspend, the holder touches the lock first.
+ */
+const MISSED_TOUCHES_MS = 2.5 * TOUCH_MS;
 
 export type ExclusiveLockOptions = {
   /** Polled while another process holds the lock. Once true, the result is undefined and the work does not run. */
@@ -40,7 +45,8 @@ export type ExclusiveLockOptions = {
 /**
  * Runs asynchronous work, which may take seconds, while holding a lock file, and creates its directory. The lock of a
  * process that has ended is taken over at once; that of another machine, or of another process with the same pid, after
- * a minute without a sign of its holder. If no lock file can be created, the work runs without one.
+ * a minute without a sign of its holder, most of which may have passed before this call. If no lock file can be created,
+ * the work runs without one.
  */
 export async function withExclusiveLock<T>(
   path: string,
@@ -54,9 +60,11 @@ export async function withExclusiveLock<T>(
     signal?.throwIfAborted();
     if (await isDone()) return undefined;
     const foundText = lockAt(path);
-    const state = `${foundText} ${lstatSync(path, { throwIfNoEntry: false })?.mtimeMs}`;
+    const touchedAt = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    const state = `${foundText} ${touchedAt}`;
     if (state !== seen) [since, seen] = [performance.now(), state];
-    const limit = /^\0*$/.test(foundText) ? EMPTY_STALE_MS : UNTOUCHED_MS;
+    const isOld = Math.abs(Date.now() - touchedAt) > UNTOUCHED_MS;
+    const limit = /^\0*$/.test(foundText) ? EMPTY_STALE_MS : isOld ? MISSED_TOUCHES_MS : UNTOUCHED_MS;
     const isStale = performance.now() - since > limit || isAbandoned(foundText);
     if (!isStale) await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 20));
     else if (!remove(path, foundText)) break;

@@ -1,10 +1,19 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { withExclusiveLock, withFileLock } from '../../../src/base/files/file-lock.ts';
 import { temporaryRoot } from '../../agent/transcript/sessions.ts';
 
@@ -137,3 +146,33 @@ test('a wait for asynchronous work ends when it is done, or with the signal', as
   expect(await withExclusiveLock(path, async () => 7, { signal })).toBe(7);
   expect(existsSync(path)).toBe(false);
 });
+
+test.concurrent.each([
+  ['two hours ago', -7200, hostname()],
+  ['two hours ago on another machine', -7200, 'elsewhere'],
+  ['in two hours by a wrong clock', 7200, 'elsewhere'],
+])(
+  'a lock of asynchronous work that was last touched %s is taken over within seconds',
+  async (_, seconds, host) => {
+    const path = join(await temporaryRoot(), 'lock');
+    const touched = Date.now() / 1000 + seconds;
+    writeFileSync(path, `1 ${host} ${randomUUID()}`);
+    utimesSync(path, touched, touched);
+    const signal = AbortSignal.timeout(20_000);
+    expect(await withExclusiveLock(path, async () => 7, { signal })).toBe(7);
+  },
+  30_000,
+);
+
+test('a lock whose holder goes on after a suspend of the machine is not taken over', async () => {
+  const path = join(await temporaryRoot(), 'lock');
+  const order: string[] = [];
+  const first = withExclusiveLock(path, async () => {
+    utimesSync(path, 0, 0);
+    await vi.waitUntil(() => statSync(path).mtimeMs > 0, { timeout: 20_000 });
+    order.push('holder');
+  });
+  await withExclusiveLock(path, async () => order.push('waiter'));
+  await first;
+  expect(order).toEqual(['holder', 'waiter']);
+}, 30_000);
