@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { withFileLock } from '../../base/files/file-lock.ts';
-import { fileState, replaceFile } from '../../base/files/replace-file.ts';
+import { type LockedReplace, withFileLock } from '../../base/files/file-lock.ts';
+import { fileState } from '../../base/files/replace-file.ts';
 import {
   type ChangedGraph,
   type Claim,
@@ -43,7 +43,7 @@ export class TaskList {
   }
 
   create({ subject, description, activeForm, metadata }: NewTask): { kind: 'created'; task: Task } | Refused {
-    return this.#change((graph) => {
+    return this.#change((graph, replace) => {
       if (graph.size >= MAX_TASKS) {
         return { kind: 'refused', fault: `The task list has ${MAX_TASKS} tasks; delete tasks that are done` };
       }
@@ -58,7 +58,7 @@ export class TaskList {
         blockedBy: [],
         ...(metadata && { metadata }),
       };
-      return this.#store([task]) ?? { kind: 'created', task };
+      return this.#store([task], replace) ?? { kind: 'created', task };
     });
   }
 
@@ -73,19 +73,19 @@ export class TaskList {
   }
 
   update(id: string, change: TaskChange): ChangedGraph | Refused {
-    return this.#change((graph) => {
+    return this.#change((graph, replace) => {
       const changed = changeTask(graph, id, change);
-      return (changed.kind === 'changed' ? this.#store(changed.tasks) : undefined) ?? changed;
+      return (changed.kind === 'changed' ? this.#store(changed.tasks, replace) : undefined) ?? changed;
     });
   }
 
   /** Deletes a task and all dependencies on it; returns the deleted task. */
   remove(id: string): Task | undefined {
-    return this.#change((graph) => {
+    return this.#change((graph, replace) => {
       const task = graph.get(id);
       if (!task) return undefined;
-      replaceFile(join(this.directory, HIGH_WATER_MARK), String(Math.max(this.#mark(), Number(id))));
-      this.#store(withoutTask(graph, id));
+      replace(join(this.directory, HIGH_WATER_MARK), String(Math.max(this.#mark(), Number(id))));
+      this.#store(withoutTask(graph, id), replace);
       rmSync(this.#path(id), { force: true });
       return task;
     });
@@ -93,17 +93,17 @@ export class TaskList {
 
   /** Makes the owner start a task. Of several owners that claim a task at the same time, one gets it. */
   claim(id: string, owner: string): Claim {
-    return this.#change((graph) => this.#keep(claimTask(graph, id, owner)));
+    return this.#change((graph, replace) => this.#keep(claimTask(graph, id, owner), replace));
   }
 
   /** Claims the first task that is pending, unblocked and without another owner; undefined if there is none. */
   claimNext(owner: string, except: ReadonlySet<string> = new Set()): Task | undefined {
-    return this.#change((graph) => {
+    return this.#change((graph, replace) => {
       for (const id of graph.keys()) {
         if (except.has(id)) continue;
         const claim = claimTask(graph, id, owner);
         if (claim.kind !== 'claimed') continue;
-        this.#keep(claim);
+        this.#keep(claim, replace);
         return claim.task;
       }
       return undefined;
@@ -121,33 +121,36 @@ export class TaskList {
   }
 
   #endWork(owner: string, status: 'completed' | 'pending', id?: string): readonly string[] {
-    return this.#change((graph) => {
+    return this.#change((graph, replace) => {
       const started = [...graph.values()].filter(
         (task) =>
           task.status === 'in_progress' && task.owner === owner && (id === undefined || task.id === id),
       );
-      this.#store(started.map((task) => withStatus(task, status)));
+      this.#store(
+        started.map((task) => withStatus(task, status)),
+        replace,
+      );
       return started.map((task) => task.id);
     });
   }
 
-  #keep(claim: Claim): Claim {
-    if (claim.kind === 'claimed') this.#store([claim.task]);
+  #keep(claim: Claim, replace: LockedReplace): Claim {
+    if (claim.kind === 'claimed') this.#store([claim.task], replace);
     return claim;
   }
 
-  #change<T>(change: (graph: TaskGraph) => T): T {
+  #change<T>(change: (graph: TaskGraph, replace: LockedReplace) => T): T {
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
-    return withFileLock(join(this.directory, LOCK), () => change(this.graph()));
+    return withFileLock(join(this.directory, LOCK), (replace) => change(this.graph(), replace));
   }
 
   /** Stores the tasks, unless one of them is too large. */
-  #store(tasks: readonly Task[]): Refused | undefined {
+  #store(tasks: readonly Task[], replace: LockedReplace): Refused | undefined {
     const texts = tasks.map((task) => [task.id, `${JSON.stringify(task, null, 2)}\n`] as const);
     const large = texts.find(([, text]) => Buffer.byteLength(text) > MAX_TASK_BYTES);
     if (large)
       return { kind: 'refused', fault: `Task #${large[0]} would exceed ${MAX_TASK_BYTES} bytes; shorten it` };
-    for (const [id, text] of texts) replaceFile(this.#path(id), text);
+    for (const [id, text] of texts) replace(this.#path(id), text);
     return undefined;
   }
 

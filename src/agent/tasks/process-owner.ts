@@ -1,7 +1,6 @@
 import { lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { withFileLock } from '../../base/files/file-lock.ts';
-import { replaceFile } from '../../base/files/replace-file.ts';
+import { type LockedReplace, withFileLock } from '../../base/files/file-lock.ts';
 
 const MAX_LOCK_BYTES = 4096;
 
@@ -22,10 +21,10 @@ export class ProcessLock {
   /** Takes the lock if no live process holds it; returns whether this process holds it now. */
   take(): boolean {
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-    return this.guarded(() => {
+    return this.guarded((replace) => {
       const { holder } = this;
       if (holder !== undefined) return holder === process.pid;
-      replaceFile(this.#path, `${ownerText()}\n`);
+      replace(this.#path, `${ownerText()}\n`);
       return true;
     });
   }
@@ -35,7 +34,7 @@ export class ProcessLock {
   }
 
   /** Runs work of milliseconds, one at a time of all processes that use the lock, whichever holds it. */
-  guarded<T>(work: () => T): T {
+  guarded<T>(work: (replace: LockedReplace) => T): T {
     return withFileLock(`${this.#path}.guard`, work);
   }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { LockedReplace } from '../../base/files/file-lock.ts';
 import { replaceFile } from '../../base/files/replace-file.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { ProcessLock } from './process-owner.ts';
@@ -100,13 +101,17 @@ export class DurableJobs {
     let isClaimed = false;
     this.#change((tasks, approved) => {
       const known = approved[id];
-      isClaimed = known !== undefined && (known.lastRunAt ?? 0) < due && tasks.some((task) => task.id === id);
-      if (!known || !isClaimed) return { tasks, approved };
+      if (!known || (known.lastRunAt ?? 0) >= due || !tasks.some((task) => task.id === id))
+        return { tasks, approved };
+      const recorded = () => {
+        isClaimed = true;
+      };
       if (!recurring)
-        return { tasks: tasks.filter((task) => task.id !== id), approved: without(approved, id) };
+        return { tasks: tasks.filter((task) => task.id !== id), approved: without(approved, id), recorded };
       return {
         tasks: tasks.map((task) => (task.id === id ? { ...task, lastRunAt: due } : task)),
         approved: { ...approved, [id]: { ...known, lastRunAt: due } },
+        recorded,
       };
     });
     return isClaimed;
@@ -122,19 +127,18 @@ export class DurableJobs {
     this.#lock.release();
   }
 
-  #change(
-    change: (tasks: readonly Task[], approved: Approved) => { tasks: readonly Task[]; approved: Approved },
-  ) {
+  #change(change: (tasks: readonly Task[], approved: Approved) => Change): void {
     mkdirSync(dirname(this.#path), { recursive: true });
-    this.#lock.guarded(() => {
+    this.#lock.guarded((replace) => {
       const [before, approved] = [tasksIn(this.#path), this.#approved()];
       const changed = change(before, approved);
       // First the record: it decides whether a run is repeated.
-      if (changed.approved !== approved) this.#writeRecord(changed.approved);
+      if (changed.approved !== approved) {
+        this.#writeRecord(changed.approved, replace);
+        changed.recorded?.();
+      }
       if (changed.tasks !== before)
-        replaceFile(this.#path, `${JSON.stringify({ tasks: changed.tasks }, undefined, 2)}\n`, {
-          mode: 0o644,
-        });
+        replace(this.#path, `${JSON.stringify({ tasks: changed.tasks }, undefined, 2)}\n`, { mode: 0o644 });
     });
   }
 
@@ -146,18 +150,21 @@ export class DurableJobs {
     );
   }
 
-  #writeRecord(jobs: Approved): void {
+  #writeRecord(jobs: Approved, replace: LockedReplace): void {
     if (Object.keys(jobs).length === 0) {
       rmSync(this.#record, { force: true });
       return;
     }
     mkdirSync(dirname(this.#record), { recursive: true, mode: 0o700 });
-    replaceFile(this.#record, `${JSON.stringify({ cwd: this.#cwd, jobs })}\n`);
+    replace(this.#record, `${JSON.stringify({ cwd: this.#cwd, jobs })}\n`);
   }
 }
 
 /** A job as the file of the project contains it. */
 type Task = Readonly<Record<string, unknown>>;
+
+/** `recorded` is called once the record is written; the change may be computed again if the lock was lost before. */
+type Change = { readonly tasks: readonly Task[]; readonly approved: Approved; recorded?(): void };
 
 /** What the record of the user says about a job. */
 type ApprovedJob = {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { withFileLock } from '../../base/files/file-lock.ts';
-import { replaceFile } from '../../base/files/replace-file.ts';
 import { isRecord } from '../../base/json-value.ts';
 
 /** The kinds of messages in a team; all except `message` belong to its protocol. */
@@ -59,7 +58,7 @@ export class Mailbox {
     if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) return 'too-large';
     for (const folder of ['new', 'read'])
       mkdirSync(join(this.#directory, folder), { recursive: true, mode: 0o700 });
-    return withFileLock(join(this.#directory, '.lock'), () => {
+    return withFileLock(join(this.#directory, '.lock'), (replace) => {
       const pending = this.#names('new');
       const read = this.#names('read');
       const ending = endingOf(message.id);
@@ -67,7 +66,7 @@ export class Mailbox {
       if (pending.length >= MAX_PENDING) return 'full';
       const numbers = [pending.at(-1), read.at(-1)].map((name) => Number(name?.slice(0, NUMBER_LENGTH) ?? 0));
       const number = String(Math.max(...numbers) + 1).padStart(NUMBER_LENGTH, '0');
-      replaceFile(join(this.#directory, 'new', `${number}${ending}`), text);
+      replace(join(this.#directory, 'new', `${number}${ending}`), text);
       return 'sent';
     });
   }

@@ -2,27 +2,52 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
-import { createFile } from './replace-file.ts';
+import { createFile, replaceFile } from './replace-file.ts';
 
 /** A lock held for longer is considered abandoned: work under a lock takes milliseconds. */
 const STALE_MS = 3_000;
 
+/** The same if the holder is a process of this machine that still runs: a slow disk may delay it. */
+const LIVE_STALE_MS = 15_000;
+
 /** The same for an empty lock file: its process ended, or the disk was full, before the content was written. */
 const EMPTY_STALE_MS = 200;
 
+/** How often work that lost its lock is repeated. */
+const ATTEMPTS = 5;
+
+/** Replaces a file as `replaceFile` does, or throws `LostLock` if the lock is no longer held. */
+export type LockedReplace = (path: string, content: string, options?: { readonly mode?: number }) => void;
+
+/** Another process considered the lock abandoned and took it. */
+export class LostLock extends Error {
+  override readonly name = 'LostLock';
+}
+
 /**
- * Runs synchronous work while holding a lock file. Waits synchronously for other processes. If no lock file can be
+ * Runs synchronous work while holding a lock file. Waits synchronously for other processes. The work reads and replaces
+ * files, and is repeated if it was so slow that another process took the lock before `replace`. If no lock file can be
  * created, such as in a read-only directory, the work runs without one. Throws if the path holds something that is not a
  * lock file of Toolplane, since that would never be released.
  */
-export function withFileLock<T>(path: string, work: () => T, staleMs = STALE_MS): T {
-  const ownText = `${process.pid} ${hostname()} ${randomUUID()}`;
-  const isHeld = take(path, ownText, staleMs);
-  try {
-    return work();
-  } finally {
-    // Another process may have removed the lock as stale and taken it.
-    if (isHeld && textOf(path) === ownText) rmSync(path, { force: true });
+export function withFileLock<T>(path: string, work: (replace: LockedReplace) => T, staleMs = STALE_MS): T {
+  for (let attempt = 1; ; attempt++) {
+    const ownText = `${process.pid} ${hostname()} ${randomUUID()}`;
+    const isHeld = take(path, ownText, staleMs);
+    const isStill = () => !isHeld || textOf(path) === ownText;
+    try {
+      return work((target, content, options = {}) => {
+        if (!replaceFile(target, content, { ...options, isStill }))
+          throw new LostLock(
+            `other processes took the lock ${path} because writing took too long; try again`,
+          );
+      });
+    } catch (cause) {
+      if (!(cause instanceof LostLock) || attempt === ATTEMPTS) throw cause;
+    } finally {
+      // Another process may have removed the lock as stale and taken it.
+      if (isHeld && isStill()) rmSync(path, { force: true });
+    }
   }
 }
 
@@ -64,8 +89,9 @@ export async function withExclusiveLock<T>(
     const state = `${foundText} ${touchedAt}`;
     if (state !== seen) [since, seen] = [performance.now(), state];
     const isOld = Math.abs(Date.now() - touchedAt) > UNTOUCHED_MS;
-    const limit = /^\0*$/.test(foundText) ? EMPTY_STALE_MS : isOld ? MISSED_TOUCHES_MS : UNTOUCHED_MS;
-    const isStale = performance.now() - since > limit || isAbandoned(foundText);
+    const holder = holderOf(foundText);
+    const limit = holder === 'none' ? EMPTY_STALE_MS : isOld ? MISSED_TOUCHES_MS : UNTOUCHED_MS;
+    const isStale = holder === 'ended' || performance.now() - since > limit;
     if (!isStale) await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 20));
     else if (!remove(path, foundText)) break;
     outcome = tryLock(path, ownText);
@@ -125,8 +151,13 @@ function take(path: string, ownText: string, staleMs: number): boolean {
     }
     const foundText = lockAt(path);
     if (foundText !== seen) [since, seen] = [performance.now(), foundText];
-    const limit = /^\0*$/.test(foundText) ? Math.min(staleMs, EMPTY_STALE_MS) : staleMs;
-    if (performance.now() - since > limit || isAbandoned(foundText)) {
+    const holder = holderOf(foundText);
+    const limits = {
+      none: Math.min(staleMs, EMPTY_STALE_MS),
+      live: Math.max(staleMs, LIVE_STALE_MS),
+      unknown: staleMs,
+    };
+    if (holder === 'ended' || performance.now() - since > limits[holder]) {
       if (!remove(path, foundText)) return false;
     } else pause(2 + Math.random() * 8);
   }
@@ -152,15 +183,19 @@ export function isLockText(text: string): boolean {
   return /^(?:\d+ .* [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\0*)$/.test(text);
 }
 
-/** Whether the holder was a process of this machine that has ended. */
-function isAbandoned(text: string): boolean {
+/**
+ * The holder of a lock: a running or an ended process of this machine; `unknown` if it is one of another machine, or has
+ * the id of this process, which an earlier process in a container often had too.
+ */
+function holderOf(text: string): 'none' | 'live' | 'ended' | 'unknown' {
+  if (/^\0*$/.test(text)) return 'none';
   const [pid, host] = text.split(' ');
-  if (host !== hostname()) return false;
+  if (host !== hostname() || Number(pid) === process.pid) return 'unknown';
   try {
     process.kill(Number(pid), 0);
-    return false;
+    return 'live';
   } catch (cause) {
-    return codeOf(cause) === 'ESRCH';
+    return codeOf(cause) === 'ESRCH' ? 'ended' : 'live';
   }
 }
 

@@ -1,7 +1,6 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withFileLock } from '../../base/files/file-lock.ts';
-import { replaceFile } from '../../base/files/replace-file.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
@@ -111,11 +110,11 @@ function change(home: string, next: (file: ApprovalFile) => ApprovalFile): void 
   const path = approvalsPath(home);
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 });
-    withFileLock(`${path}.lock`, () => {
+    withFileLock(`${path}.lock`, (replace) => {
       const file = loadApprovals(home);
       if ('fault' in file) throw new HostError('bad-config', '', file.fault);
       const text = formatApprovalFile(next(file));
-      if (text !== formatApprovalFile(file)) replaceFile(path, text, { mode: 0o600 });
+      if (text !== formatApprovalFile(file)) replace(path, text, { mode: 0o600 });
     });
   } catch (cause) {
     if (cause instanceof HostError) throw cause;

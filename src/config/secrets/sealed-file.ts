@@ -10,8 +10,8 @@ import {
   type Stats,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { withFileLock } from '../../base/files/file-lock.ts';
-import { fileState, replaceFile } from '../../base/files/replace-file.ts';
+import { type LockedReplace, LostLock, withFileLock } from '../../base/files/file-lock.ts';
+import { fileState } from '../../base/files/replace-file.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { shellQuote } from '../../base/text/display-text.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
@@ -110,17 +110,17 @@ export class SealedFile {
     return this.read();
   }
 
-  /** Reads, changes and replaces the file; nothing is written if `change` returns false. */
+  /** Reads, changes and replaces the file; nothing is written if `change` returns false. It may be called again. */
   change(change: (content: SealedContent) => boolean): boolean {
     // A person may have to unlock the keychain, which must not happen while other processes wait for the lock.
     this.read();
     const staleMs = existsSync(this.path) ? undefined : CREATION_STALE_MS;
     try {
       mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
-      const changeLocked = () => {
+      const changeLocked = (replace: LockedReplace) => {
         const { content, header } = this.#load();
         if (!change(content)) return false;
-        this.#write(content, this.#keyForWriting(header));
+        this.#write(content, this.#keyForWriting(header), replace);
         return true;
       };
       return withFileLock(`${this.path}.lock`, changeLocked, staleMs);
@@ -161,11 +161,12 @@ export class SealedFile {
     }
   }
 
-  #write(content: SealedContent, { header, key, discard }: WritingKey): void {
+  #write(content: SealedContent, { header, key, discard }: WritingKey, replace: LockedReplace): void {
     try {
-      replaceFile(this.path, seal(serializeContent(content), key, header), { mode: 0o600 });
+      replace(this.path, seal(serializeContent(content), key, header), { mode: 0o600 });
     } catch (cause) {
-      discard?.();
+      // The process that took the lock may use the key.
+      if (!(cause instanceof LostLock)) discard?.();
       throw cause;
     }
   }

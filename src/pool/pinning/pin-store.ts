@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { withFileLock } from '../../base/files/file-lock.ts';
-import { replaceFile } from '../../base/files/replace-file.ts';
+import { type LockedReplace, withFileLock } from '../../base/files/file-lock.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { type Definition, parseDefinition } from './definition.ts';
@@ -93,11 +92,15 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
     return { pins: NO_PINS, isWritable: true };
   };
 
-  const rewrite: PinStore['update'] = (server, change) => {
+  const rewrite = (
+    server: string,
+    change: (pins: ServerPins) => ServerPins,
+    replace: LockedReplace,
+  ): ServerPins => {
     const { pins, isWritable } = load(server);
     const next = change(pins);
     if (!isWritable) return keep(server, next);
-    replaceFile(pathOf(directory, server), formatPinFile(server, next));
+    replace(pathOf(directory, server), formatPinFile(server, next));
     return next;
   };
 
@@ -118,7 +121,7 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
       makeDirectory(directory);
       const lock = `${pathOf(directory, server)}.lock`;
       try {
-        return withFileLock(lock, () => rewrite(server, change));
+        return withFileLock(lock, (replace) => rewrite(server, change, replace));
       } catch (cause) {
         report(
           server,

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -13,6 +14,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { expect, test, vi } from 'vitest';
 import { withExclusiveLock, withFileLock } from '../../../src/base/files/file-lock.ts';
 import { temporaryRoot } from '../../agent/transcript/sessions.ts';
@@ -80,6 +82,51 @@ test('processes that find a stale lock run one at a time', async () => {
 test('runs the work without a lock if none can be created', async () => {
   expect(withFileLock(join(await temporaryRoot(), 'none', 'lock'), () => 7)).toBe(7);
 });
+
+test('work that lost its lock while it ran replaces no file and is repeated', async () => {
+  const root = await temporaryRoot();
+  const [path, file] = [join(root, 'lock'), join(root, 'file')];
+  writeFileSync(file, 'first');
+  const found: string[] = [];
+  withFileLock(path, (replace) => {
+    found.push(readFileSync(file, 'utf8'));
+    if (found.length === 1) {
+      rmSync(path);
+      withFileLock(path, (replaceAsOther) => replaceAsOther(file, 'other'));
+    }
+    replace(file, `${found.at(-1)} and more`);
+  });
+  expect(found).toEqual(['first', 'other']);
+  expect(readFileSync(file, 'utf8')).toBe('other and more');
+  let runs = 0;
+  const losing = () =>
+    withFileLock(path, (replace) => {
+      runs++;
+      rmSync(path);
+      replace(file, 'lost');
+    });
+  expect(losing).toThrow(`other processes took the lock ${path} because writing took too long; try again`);
+  expect([runs, readdirSync(root)]).toEqual([5, ['file']]);
+});
+
+test('the lock of a running process is not taken over while a slow disk delays it', async () => {
+  const root = await temporaryRoot();
+  const module = new URL('../../../src/base/files/file-lock.ts', import.meta.url).href;
+  const program = `
+    import { withFileLock } from '${module}';
+    withFileLock('lock', (replace) => {
+      process.stdout.write('started');
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4000);
+      replace('file', 'slow');
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout as Readable, 'data');
+  expect(withFileLock(join(root, 'lock'), () => readFileSync(join(root, 'file'), 'utf8'))).toBe('slow');
+  await once(child, 'exit');
+}, 30_000);
 
 test('does not remove a lock that another process has taken', async () => {
   const path = join(await temporaryRoot(), 'lock');

@@ -139,6 +139,40 @@ test('decrypts again only after a change', () => {
   ]);
 });
 
+test('a change by another process that took the lock of a slow one is kept', () => {
+  const home = written();
+  let isFirst = true;
+  open(home).change(({ secrets }) => {
+    if (isFirst) {
+      isFirst = false;
+      rmSync(`${home.sealed}.lock`);
+      open(home).change((theirs) => Boolean(theirs.secrets.set('theirs', 'x')));
+    }
+    return Boolean(secrets.set('ours', 'y'));
+  });
+  expect([...open(home).read().secrets.keys()]).toEqual(['a', 'theirs', 'ours']);
+});
+
+test('a process that lost the lock of the first write keeps the key that the other one used', () => {
+  const home = secretHome();
+  const keys = storeKeys(home);
+  let isFirst = true;
+  const slow = new SealedFile(home.sealed, {
+    ...keys,
+    keyForWriting(current) {
+      const created = keys.keyForWriting(current);
+      if (isFirst) {
+        isFirst = false;
+        rmSync(`${home.sealed}.lock`);
+        open(home).change((theirs) => Boolean(theirs.secrets.set('theirs', 'x')));
+      }
+      return created;
+    },
+  });
+  slow.change(({ secrets }) => Boolean(secrets.set('ours', 'y')));
+  expect([...open(home).read().secrets.keys()]).toEqual(['theirs', 'ours']);
+});
+
 test('a change that fails or returns false changes nothing', () => {
   const home = written();
   const file = open(home);
