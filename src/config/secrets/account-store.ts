@@ -100,7 +100,7 @@ export type WorkerReport = { readonly code?: AuthErrorCode; readonly detail?: st
 
 /** Environment variables that `refresh-worker.ts` is started with. */
 const SYSTEM_VARIABLES =
-  /^(?:HOME|USERPROFILE|APPDATA|LOCALAPPDATA|PATH|SYSTEMROOT|TMPDIR|TEMP|NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR)|DBUS_SESSION_BUS_ADDRESS|XDG_RUNTIME_DIR)$/i;
+  /^(?:HOME|USERPROFILE|APPDATA|LOCALAPPDATA|PATH|SYSTEMROOT|TMPDIR|TEMP|NODE_EXTRA_CA_CERTS|NODE_USE_SYSTEM_CA|SSL_CERT_(?:FILE|DIR)|DBUS_SESSION_BUS_ADDRESS|XDG_RUNTIME_DIR)$/i;
 /** Environment variables that `refresh-worker.ts` gets with its input instead, since they may contain a password. */
 const PRIVATE_VARIABLES =
   /^(?:TOOLPLANE_(?:PASSPHRASE|SECRETS)|(?:HTTPS?|ALL|NO)_PROXY|DBUS_SESSION_BUS_ADDRESS|XDG_RUNTIME_DIR)$/i;
@@ -125,7 +125,7 @@ async function renewDetached(
       ...(refusal && { refusal: { status: refusal.status, challenge: refusal.challenge } }),
     },
   };
-  const child = spawn(process.execPath, [file], {
+  const child = spawn(process.execPath, [...certificateFlags(env), file], {
     detached: true,
     windowsHide: true,
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -145,6 +145,12 @@ async function renewDetached(
     if (failure instanceof AuthError) throw failure;
     return false;
   }
+}
+
+/** The flags of this process that choose the certificate authorities. */
+function certificateFlags({ NODE_OPTIONS = '' }: SecretsContext['env']): string[] {
+  const flags = [...NODE_OPTIONS.split(/\s+/), ...process.execArgv];
+  return flags.filter((flag) => /^--use-(?:system|openssl|bundled)-ca$/.test(flag));
 }
 
 function pick(env: SecretsContext['env'], names: RegExp): Record<string, string | undefined> {

@@ -1,5 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
+import { isRecord } from '../../base/json-value.ts';
+import { NETWORK_ERRORS } from '../errors/classify-failure.ts';
 import { isLoopback, proxyFor } from '../transports/http/proxy.ts';
 import { type TlsOptions, tlsOptions, VERIFIED } from '../transports/http/tls-options.ts';
 
@@ -268,10 +270,12 @@ async function send(url: URL, init: RequestInit, { allowed, proxy, tls }: SendOp
     return new Response(body, { status, headers });
   } catch (failure) {
     if (failure instanceof AuthRequestError || init.signal?.aborted) throw failure;
-    throw new AuthRequestError(
-      hasNoConnection(failure) ? 'connect' : 'network',
-      `${url.origin} cannot be reached or did not respond in time; check the network and try again`,
-    );
+    const { stage, fault } = (isRecord(failure) && NETWORK_ERRORS[String(failure.code)]) || {};
+    const why =
+      stage === 'tls'
+        ? `the connection to ${url.origin} failed: ${fault}`
+        : `${url.origin} cannot be reached or did not respond in time; check the network and try again`;
+    throw new AuthRequestError(hasNoConnection(failure) ? 'connect' : 'network', why);
   } finally {
     void pool.destroy().catch(() => {});
   }

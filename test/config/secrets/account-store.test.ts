@@ -1,14 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { sealedCredentialStore } from '../../../src/config/secrets/account-store.ts';
 import { openSecretStore } from '../../../src/config/secrets/secret-store.ts';
 import { Host } from '../../../src/host/host.ts';
 import type { HostOptions } from '../../../src/host/host-options.ts';
 import type { Account, IdpAccount } from '../../../src/mcp/auth/auth-types.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
+import { makeCertificates } from '../../mcp/support/certificates.ts';
+import { sendJson } from '../../mcp/transports/http/support/web.ts';
 import { startAuthorizationServer } from '../../support/auth/authorization-server.ts';
 import { signInWithoutBrowser, startProtectedServer } from '../../support/auth/protected-server.ts';
 import { type SecretHome, secretHome } from './secret-home.ts';
@@ -122,6 +126,38 @@ test('work is exclusive among processes, and a change of another process is repo
   ).toBe('own work');
   expect(readdirSync(join(path, 'locks'))).toEqual([]);
 });
+
+test.each<[string, NodeJS.ProcessEnv, string[]]>([
+  ['NODE_USE_SYSTEM_CA', { NODE_USE_SYSTEM_CA: '1' }, []],
+  ['--use-system-ca in NODE_OPTIONS', { NODE_OPTIONS: '--no-warnings --use-system-ca' }, []],
+  ['the flag --use-system-ca', {}, ['--use-system-ca']],
+  ['the flag --use-openssl-ca', {}, ['--use-openssl-ca']],
+])(
+  'the process of a renewal trusts the certificate authorities of %s',
+  async (_, env, flags) => {
+    await using certificates = await makeCertificates();
+    const tokens = { access_token: 'new', token_type: 'Bearer', refresh_token: 'next' };
+    const idp = createServer(certificates.server, (_, response) => sendJson(response, tokens));
+    await once(idp.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void idp.close());
+    const issuer = `https://127.0.0.1:${(idp.address() as AddressInfo).port}`;
+    const home = secretHome({ ...env, SSL_CERT_FILE: certificates.caPath });
+    const { execArgv } = process;
+    onTestFinished(() => {
+      process.execArgv = execArgv;
+    });
+    process.execArgv = [...execArgv, ...flags];
+    const { authorizationServer, ...old } = account(`${issuer}/mcp`, issuer, 'old');
+    const endpoints = { token_endpoint: `${issuer}/token`, authorization_endpoint: `${issuer}/authorize` };
+    const metadata = { issuer, ...endpoints, response_types_supported: ['code'] };
+    const store = sealedCredentialStore(home);
+    await store.write({ ...old, authorizationServer: { ...authorizationServer, metadata } });
+    const renewal = { server: 'notes', entry: { url: old.server }, refused: 'old' };
+    expect(await store.renewDetached?.(renewal)).toBe(true);
+    expect((await store.read(old.server))?.tokens?.accessToken).toBe('new');
+  },
+  60_000,
+);
 
 /** A host of the user whose home is given. */
 function hostOf(home: SecretHome, options: HostOptions): Host {

@@ -37,7 +37,10 @@ describe('a server with a certificate of our own authority', () => {
   test('is trusted with the same authority for authorization', async () => {
     await using web = await startWeb(good, own.server);
     const get = (ca?: string) => createAuthFetch({ server: new URL(web.url), env: {}, ca })(web.url);
-    await expect(get()).rejects.toMatchObject({ reason: 'network' });
+    await expect(get()).rejects.toMatchObject({
+      reason: 'network',
+      message: `the connection to ${new URL(web.url).origin} failed: the issuer of its certificate is not trusted; add the certificate of the issuer under tls.ca`,
+    });
     expect(web.seen).toEqual([]);
     expect((await get(own.caPath)).status).toBeGreaterThanOrEqual(200);
   });
