@@ -186,16 +186,19 @@ function remoteServer(configuration: Configuration, name: string): RemoteServer 
   const { entry: remote } = running.expand(name, entry);
   const { type = 'url' in remote ? 'http' : 'stdio' } = remote;
   if (type !== 'http' && type !== 'sse' && type !== 'ws') throw notRemote(name);
-  const { headers = {}, headersHelper } = remote as AuthEntry;
-  const isHeader = Object.keys(headers).some((header) => header.toLowerCase() === 'authorization');
-  if (isHeader || headersHelper !== undefined) {
-    const member = isHeader ? '"headers"' : '"headersHelper"';
+  const member = credentialsMember(remote as AuthEntry);
+  if (member !== undefined)
     throw new CommandFailed(
       `server ${name} gets its credentials from ${member} in its entry; remove that member to sign in`,
       'bad-config',
     );
-  }
   return { running, entry, remote: remote as AuthEntry };
+}
+
+/** The member of an entry that sets the credentials, so that a sign-in has no effect. */
+function credentialsMember({ headers = {}, headersHelper }: AuthEntry): string | undefined {
+  if (Object.keys(headers).some((header) => header.toLowerCase() === 'authorization')) return '"headers"';
+  return headersHelper === undefined ? undefined : '"headersHelper"';
 }
 
 /** The stored accounts without their tokens until a sign-in has stored new ones, so that the server asks for a sign-in. */
@@ -310,6 +313,12 @@ function writtenServer(configuration: Configuration, name: string): AuthEntry {
   }
   const remote = remoteEntry(entry, lookup);
   if (remote === undefined) throw notRemote(name);
+  const member = credentialsMember(remote);
+  if (member !== undefined)
+    throw new CommandFailed(
+      `there is no sign-in to server ${name}: its credentials come from ${member} in its entry`,
+      'bad-config',
+    );
   return remote;
 }
 

@@ -174,6 +174,21 @@ describe('login', () => {
     expect(await place.mcp('logout', '--all')).toMatchObject({ code: 0, stdout: '' });
   });
 
+  test('mcp logout refuses an entry with its own credentials and keeps the sign-in of another entry', async () => {
+    await using place = await protectedPlace();
+    const { url } = place.server;
+    place.write(userFile(place), {
+      mcpServers: { notes: { url }, header: { url, headers: { Authorization: 'Bearer x' } } },
+    });
+    expect((await login(place, paste)).code).toBe(0);
+    expect(await place.mcp('logout', 'header')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('its credentials come from "headers" in its entry'),
+    });
+    expect(place.idp.revokedTokens).toBe(0);
+  });
+
   test('a wrong redirect, a refusal and an interrupt are failures with a code', async () => {
     await using place = await protectedPlace();
     const wrong = await login(place, async (_, child) =>
