@@ -6,9 +6,10 @@ import { expandEntry } from '../../config/expand/expand-entry.ts';
 import { formatSummary, serverRecord } from '../../config/explain/server-record.ts';
 import { RunningConfiguration, sessionTimeouts } from '../../config/running-configuration.ts';
 import { configuredIdentityProvider, sealedCredentialStore } from '../../config/secrets/account-store.ts';
+import { openSecretStore } from '../../config/secrets/secret-store.ts';
+import { addressLabel } from '../../config/sources/config-paths.ts';
 import { VERSION } from '../../entry/version.ts';
 import {
-  type Account,
   type AuthEntry,
   AuthError,
   type CredentialStore,
@@ -19,6 +20,7 @@ import { accountKey, ServerAuth } from '../../mcp/auth/authorizer.ts';
 import { CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import { connect } from '../../mcp/connection/connect.ts';
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
+import { Secrets } from '../../mcp/connection/secrets.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { openServer } from '../../mcp/servers/open-server.ts';
 import { addJsonFlag, formatOf, type McpFormat, usageError } from '../flags/flag-values.ts';
@@ -270,7 +272,7 @@ async function logout(name: string | undefined, { env, output, print, signal }: 
   const auth = new ServerAuth({ store, env });
   const servers =
     name === undefined
-      ? signedInServers(configuration, await store.list())
+      ? (await store.list()).map(({ server }) => server).map(accountServers(configuration))
       : [[name, writtenServer(configuration, name)] as const];
   for (const [server, entry] of servers) {
     signal.throwIfAborted();
@@ -280,19 +282,27 @@ async function logout(name: string | undefined, { env, output, print, signal }: 
   if (servers.length === 0) output.report('there is no sign-in');
 }
 
-/** The servers of the accounts: by name if an entry has the address, otherwise by the address. */
-function signedInServers(
+/**
+ * The server of an account, by the key of the account: the name and the entry if there is one that signs in, otherwise
+ * the address as it may be shown.
+ */
+export function accountServers(
   configuration: Configuration,
-  accounts: readonly Account[],
-): (readonly [server: string, entry: AuthEntry])[] {
+): (key: string) => readonly [server: string, entry: AuthEntry] {
   const lookup = createLookup(configuration);
   const configured = new Map(
     configuration.merged.servers.flatMap(({ name, entry }) => {
       const found = entry && remoteEntry(entry, lookup);
-      return found ? [[accountKey(found.url), [name, found] as const] as const] : [];
+      const isSignedIn = found && credentialsMember(found) === undefined;
+      return isSignedIn ? [[accountKey(found.url), [name, found] as const] as const] : [];
     }),
   );
-  return accounts.map(({ server }) => configured.get(server) ?? [server, { url: server }]);
+  const store = openSecretStore(configuration.context);
+  const secrets = new Secrets(
+    [],
+    store.names().flatMap((name) => store.get(name) ?? []),
+  );
+  return (key) => configured.get(key) ?? [secrets.mask(addressLabel(key)), { url: key }];
 }
 
 /** The entry of a remote server, whether or not the server may be started. */

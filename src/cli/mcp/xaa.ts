@@ -17,7 +17,7 @@ import { addJsonFlag, formatOf, portNumber, usageError } from '../flags/flag-val
 import { cliContext } from '../host/named-servers.ts';
 import { CommandFailed, exitWith } from '../output/failure.ts';
 import { line } from '../terminal/render.ts';
-import { inLines, type LineSession, signInPrompt } from './login.ts';
+import { accountServers, inLines, type LineSession, signInPrompt } from './login.ts';
 import { inSession, type Session } from './session.ts';
 
 /** One row per sub-command, in the order of `--help`. */
@@ -156,7 +156,8 @@ function defineStatus(command: Command): void {
 }
 
 async function showStatus({ context, answer }: Session): Promise<number> {
-  const { xaaIdp } = (await readConfiguration(context)).settings;
+  const configuration = await readConfiguration(context);
+  const { xaaIdp } = configuration.settings;
   if (!xaaIdp) {
     await answer({ document: { state: 'none' }, pieces: [line(notConfigured().message)] });
     return 0;
@@ -167,7 +168,9 @@ async function showStatus({ context, answer }: Session): Promise<number> {
   const isExpired = tokens?.expiresAt !== undefined && tokens.expiresAt <= Date.now();
   const canRenew = tokens?.refreshToken !== undefined;
   const state = !tokens ? 'needs-auth' : isExpired && !canRenew ? 'expired' : 'authorized';
-  const servers = (await store.list()).filter((it) => it.identityProvider === xaaIdp.issuer);
+  const obtained = (await store.list()).filter((it) => it.identityProvider === xaaIdp.issuer);
+  const serverOf = accountServers(configuration);
+  const servers = obtained.map((account) => serverOf(account.server)[0]);
   const expiresAt = tokens?.expiresAt && new Date(tokens.expiresAt).toISOString();
   await answer({
     document: {
@@ -175,9 +178,9 @@ async function showStatus({ context, answer }: Session): Promise<number> {
       state,
       ...(expiresAt && { expiresAt }),
       ...(tokens && { store: store.kind }),
-      servers: servers.map(({ server }) => server),
+      servers,
     },
-    pieces: [line(`${xaaIdp.issuer}: ${STATES[state]}`), ...servers.map(({ server }) => line(`  ${server}`))],
+    pieces: [line(`${xaaIdp.issuer}: ${STATES[state]}`), ...servers.map((server) => line(`  ${server}`))],
   });
   return 0;
 }
@@ -195,11 +198,14 @@ function defineClear(command: Command): void {
 }
 
 async function clear({ context, env, answer, report }: Session): Promise<number> {
-  const { settings } = await readConfiguration(context);
-  const idp = configuredIdentityProvider(settings, context);
+  const configuration = await readConfiguration(context);
+  const idp = configuredIdentityProvider(configuration.settings, context);
   if (!idp) throw notConfigured();
   const store = sealedCredentialStore(context);
-  const { removed, revoked, servers } = await new IdentityProviderSignIn(idp, { store, env }).clear();
+  const serverOf = accountServers(configuration);
+  const cleared = await new IdentityProviderSignIn(idp, { store, env }).clear();
+  const { removed, revoked } = cleared;
+  const servers = cleared.servers.map((key) => serverOf(key)[0]);
   removeSecret({ context, report });
   const path = pathOfScope(context, 'user');
   editDocument(path, () => [{ path: ['xaaIdp'], value: undefined }], editOptionsFor(context, path));

@@ -4,6 +4,9 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { parseRedirect } from '../../../src/cli/mcp/ask-sign-in.ts';
+import { sealedCredentialStore } from '../../../src/config/secrets/account-store.ts';
+import { openSecretStore } from '../../../src/config/secrets/secret-store.ts';
+import type { Account } from '../../../src/mcp/auth/auth-types.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
 import { startAuthorizationServer } from '../../support/auth/authorization-server.ts';
 import { redirectOf, startHostileServer } from '../../support/auth/hostile-server.ts';
@@ -174,6 +177,27 @@ describe('login', () => {
     expect(await place.mcp('logout', '--all')).toMatchObject({ code: 0, stdout: '' });
   });
 
+  test('the address of a server that is not configured any more is shown without secrets', async () => {
+    await using place = await protectedPlace();
+    const { url } = place.server;
+    const secret = 'planted-key-1';
+    const context = { home: place.home, env: place.env, platform: process.platform };
+    const store = sealedCredentialStore(context);
+    openSecretStore(context).set('key', secret);
+    const { issuer } = place.idp;
+    const account = { issuer, authorizationServer: { url: issuer, issuer }, client: { client_id: 'c' } };
+    for (const server of [url, `${url}/${secret}?api_key=${secret}`])
+      await store.write({ ...account, server } as Account);
+    const { stdout, stderr } = await place.mcp('logout', '--all', '--json');
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((row) => JSON.parse(row).server),
+    ).toEqual(['notes', `${url}/[redacted]`]);
+    expect(stdout + stderr).not.toContain(secret);
+  });
+
   test('mcp logout refuses an entry with its own credentials and keeps the sign-in of another entry', async () => {
     await using place = await protectedPlace();
     const { url } = place.server;
@@ -187,6 +211,8 @@ describe('login', () => {
       stderr: expect.stringContaining('its credentials come from "headers" in its entry'),
     });
     expect(place.idp.revokedTokens).toBe(0);
+    const { stdout } = await place.mcp('logout', '--all', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ server: 'notes', removed: true, revoked: 'yes' });
   });
 
   test('a wrong redirect, a refusal and an interrupt are failures with a code', async () => {
