@@ -32,6 +32,8 @@ const PATH = '/callback';
 const MAX_URL_LENGTH = 8 * 1024;
 /** Time for the browser to read the answer before the listener closes its connections. */
 const CLOSE_MS = 1000;
+/** Attempts to find a port that is free on 127.0.0.1 and on ::1. */
+const ATTEMPTS = 10;
 
 export async function listenForCallback(options: ListenOptions): Promise<CallbackListener> {
   const { server, host, port: wanted = 0, state, signal } = options;
@@ -50,19 +52,8 @@ export async function listenForCallback(options: ListenOptions): Promise<Callbac
     answer(response, 200, `${outcome} You can close this window.`);
     received.resolve(back);
   };
-  const servers = [await listen(handle, { host: '127.0.0.1', port: wanted, signal }, server)];
+  const servers = await listenOn(host, handle, { port: wanted, signal }, server);
   const [{ port }] = servers.map((it) => it.address() as AddressInfo) as [AddressInfo];
-  // Another program on ::1 would receive the redirect of browsers that prefer IPv6.
-  if (host === 'localhost' && wanted !== 0) {
-    try {
-      servers.push(await listen(handle, { host: '::1', port, signal }, server));
-    } catch (failure) {
-      if (failure instanceof AuthError) {
-        await Promise.all(servers.map(close));
-        throw failure;
-      }
-    }
-  }
   authority = `${host}:${port}`;
   return {
     redirectUri: `http://${authority}${PATH}`,
@@ -72,6 +63,28 @@ export async function listenForCallback(options: ListenOptions): Promise<Callbac
       await Promise.all(servers.map(close));
     },
   };
+}
+
+async function listenOn(
+  host: ListenOptions['host'],
+  handle: RequestListener,
+  options: { readonly port: number; readonly signal: AbortSignal },
+  server: string,
+): Promise<Server[]> {
+  for (let attempt = 1; ; attempt++) {
+    const first = await listen(handle, { host: '127.0.0.1', ...options }, server);
+    if (host !== 'localhost') return [first];
+    const { port } = first.address() as AddressInfo;
+    try {
+      // Another program on ::1 would receive the redirect of browsers that prefer IPv6.
+      return [first, await listen(handle, { host: '::1', ...options, port }, server)];
+    } catch (failure) {
+      // This machine has no IPv6.
+      if (!(failure instanceof AuthError)) return [first];
+      await close(first);
+      if (options.port !== 0 || attempt === ATTEMPTS) throw failure;
+    }
+  }
 }
 
 async function listen(

@@ -15,8 +15,14 @@ const listen = (more: Partial<Parameters<typeof listenForCallback>[0]> = {}) =>
   });
 
 /** Sends a request to the listener, by default with the host of the redirect URI as `Host`. */
-async function send(port: number, path: string, method = 'GET', host = `127.0.0.1:${port}`) {
-  const sent = request({ port, host: '127.0.0.1', path, method, headers: { host } });
+async function send(
+  port: number,
+  path: string,
+  method = 'GET',
+  host = `127.0.0.1:${port}`,
+  address = '127.0.0.1',
+) {
+  const sent = request({ port, host: address, path, method, headers: { host } });
   sent.end();
   const [response] = await once(sent, 'response');
   return { status: response.statusCode as number, headers: response.headers, page: await text(response) };
@@ -99,14 +105,20 @@ test('an aborted sign-in closes connections that sent nothing', async () => {
   await closed;
 });
 
-test('a redirect to localhost arrives over IPv6 and IPv4', async () => {
-  const free = createServer().listen(0, '127.0.0.1');
-  await once(free, 'listening');
-  const { port } = free.address() as AddressInfo;
-  free.close();
-  await once(free, 'close');
-  await using listener = await listen({ port, host: 'localhost' });
-  const answer = await fetch(`${listener.redirectUri}?code=x&state=right`);
-  expect(answer.status).toBe(200);
-  expect((await listener.received).searchParams.get('code')).toBe('x');
-});
+test.each(['given', 'free'])(
+  'a redirect to localhost with a %s port arrives over IPv6 and IPv4',
+  async (kind) => {
+    const free = createServer().listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    const { port } = free.address() as AddressInfo;
+    free.close();
+    await once(free, 'close');
+    await using listener = await listen({ host: 'localhost', ...(kind === 'given' && { port }) });
+    for (const host of ['127.0.0.1', '::1'])
+      expect(
+        (await send(listener.port, '/callback?code=x&state=right', 'GET', `localhost:${listener.port}`, host))
+          .status,
+      ).toBe(200);
+    expect((await listener.received).searchParams.get('code')).toBe('x');
+  },
+);
