@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { replaceFile } from '../../../base/files/replace-file.ts';
 import { isRecord } from '../../../base/json-value.ts';
+import { redactText } from '../../../base/text/redact.ts';
 
 /** The file with earlier messages, in Toolplane's directory of the user. */
 export function historyPath(home: string): string {
@@ -14,6 +15,8 @@ type Entry = { readonly text: string; readonly project: string };
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 const MAX_ENTRIES = 2000;
 const MAX_TEXT_LENGTH = 20_000;
+/** A pasted redirect of a sign-in, which contains the authorization code. */
+const REDIRECT = /^(\s*\/mcp\s+login\s.*?)\s+https?:\/\/.*$/is;
 
 /**
  * Earlier messages of all chats, kept in a file that only the user can read. The messages of this directory come
@@ -36,13 +39,16 @@ export class PromptHistory {
     return [...new Set([...own, ...others].map(({ text }) => text))];
   }
 
-  /** Appends a message. A message of more than `MAX_TEXT_LENGTH` characters is not kept. */
+  /** Appends a message without what looks like a credential. A message of more than `MAX_TEXT_LENGTH` characters is not kept. */
   add(text: string): void {
+    const kept = redactText(text.replace(REDIRECT, '$1'));
     if (text.trim() === '' || text.length > MAX_TEXT_LENGTH) return;
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
       this.#shorten();
-      appendFileSync(this.#path, `${JSON.stringify({ text, project: this.#project })}\n`, { mode: 0o600 });
+      appendFileSync(this.#path, `${JSON.stringify({ text: kept, project: this.#project })}\n`, {
+        mode: 0o600,
+      });
     } catch {
       // The chat works without the history.
     }

@@ -242,6 +242,22 @@ describe('history', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
+  test('stores no redirect of a sign-in, and nothing that looks like a credential', () => {
+    const path = join(directoryWith(), 'history.jsonl');
+    const history = new PromptHistory(path, '/p');
+    history.add('/mcp login my docs http://127.0.0.1:8123/callback?code=planted-code&state=planted-state');
+    history.add(' /MCP login docs\nhttps://localhost/callback?state=planted-state&code=planted-code x');
+    history.add('why is https://docs.example/page wrong? sk-planted-key-1');
+    history.add('/mcp login docs');
+    expect(history.read()).toEqual([
+      '/mcp login docs',
+      'why is https://docs.example/page wrong? sk-[redacted]',
+      ' /MCP login docs',
+      '/mcp login my docs',
+    ]);
+    expect(readFileSync(path, 'utf8')).not.toContain('planted');
+  });
+
   test('skips lines that are not entries', () => {
     const path = join(directoryWith(), 'history.jsonl');
     writeFileSync(path, '{"text":"a","project":"/p"}\nnot JSON\n{"text":1}\n{"text":"b","project":"/p"}');
