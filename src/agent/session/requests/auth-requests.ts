@@ -73,7 +73,7 @@ export async function takeCallbackUrl(
   const name = String(serverName);
   remoteServer(session, name);
   const flow = flowsOf(session).get(name);
-  if (!flow) throw failure(name, 'no sign-in is waiting; send mcp_authenticate first');
+  if (!flow) throw failure(name, notWaiting(name));
   const text = String(callbackUrl);
   const state = URL.canParse(text) ? new URL(text).searchParams.get('state') : undefined;
   if (!state) throw failure(name, INCOMPLETE_REDIRECT);
@@ -83,10 +83,12 @@ export async function takeCallbackUrl(
   await flow.finished;
 }
 
+const notWaiting = (name: string) =>
+  `no sign-in is waiting; in the chat, run /mcp login ${name} first, and in a program call mcpAuthenticate()`;
 const INCOMPLETE_REDIRECT =
   'the callback address is not a URL with the parameter "state"; pass the complete address that the browser was redirected to';
 const OTHER_REDIRECT =
-  'the callback address belongs to another sign-in; pass the address of the sign-in that was started last, or send mcp_authenticate again';
+  'the callback address belongs to another sign-in; pass the address of the sign-in that was started last, or start another one';
 
 /** `mcp_clear_auth`: signs out, and connects again without the tokens. */
 export async function clearAuth(session: Session, { serverName }: Frame): Promise<Frame> {

@@ -71,7 +71,7 @@ test('mcp_authenticate and mcp_oauth_callback_url sign in, and mcp_clear_auth si
   expect(await it.status()).toMatchObject([{ name: 'notes', status: 'connected' }]);
   expect(it.notes).toContain('signed in to MCP server "notes"');
   await expect(it.body('mcp_oauth_callback_url', { callbackUrl: back.href })).rejects.toThrow(
-    /mcp_authenticate first/,
+    'MCP server "notes": no sign-in is waiting; in the chat, run /mcp login notes first, and in a program call mcpAuthenticate()',
   );
 
   expect(await it.body('mcp_clear_auth')).toEqual({});
