@@ -17,6 +17,7 @@ import {
   type SignedOut,
 } from '../../mcp/auth/auth-types.ts';
 import { accountKey, ServerAuth } from '../../mcp/auth/authorizer.ts';
+import { clearSignIns } from '../../mcp/auth/cross-app-access.ts';
 import { CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import { connect } from '../../mcp/connection/connect.ts';
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
@@ -240,10 +241,12 @@ Asks the authorization server to revoke the tokens of a server, and deletes them
 host or agent needs a new sign-in for its next connection.
 
   toolplane mcp logout docs
-  toolplane mcp logout --all               sign out of every server, also of those that are not configured any more
+  toolplane mcp logout --all               sign out of every server and identity provider, also of those that are not
+                                           configured any more
 
 With --json it prints one object per line: {"type":"done","server","removed","revoked"}, where "removed" is false if there
-was no sign-in and "revoked" is yes, no or unsupported; or {"type":"failed","code","message"}.
+was no sign-in and "revoked" is yes, no or unsupported; with --all the same with "issuer" instead of "server" for each
+identity provider; or {"type":"failed","code","message"}.
 
 Exit codes:
   0    signed out, or there was no sign-in
@@ -279,7 +282,11 @@ async function logout(name: string | undefined, { env, output, print, signal }: 
     const outcome = await auth.signOut(server, entry);
     await print({ type: 'done', server, ...outcome }, signedOutText(server, outcome));
   }
-  if (servers.length === 0) output.report('there is no sign-in');
+  const idps = name === undefined ? await store.listIdps() : [];
+  const known = configuredIdentityProvider(configuration.settings, context);
+  for (const { issuer, removed, revoked } of await clearSignIns(idps, known, { store, env }))
+    await print({ type: 'done', issuer, removed, revoked }, signedOutText(issuer, { removed, revoked }));
+  if (servers.length + idps.length === 0) output.report('there is no sign-in');
 }
 
 /**
@@ -340,7 +347,7 @@ function notRemote(name: string): AuthError {
   );
 }
 
-function signedOutText(server: string, { removed, revoked }: SignedOut): string {
+export function signedOutText(server: string, { removed, revoked }: SignedOut): string {
   if (!removed) return `There was no sign-in to ${server}.`;
   return `Signed out of ${server}. ${REVOKED[revoked]}`;
 }

@@ -10,14 +10,14 @@ import { openSecretStore } from '../../config/secrets/secret-store.ts';
 import { isSecureUrl, SECURE_URL_RULE } from '../../config/settings/read-settings.ts';
 import { editOptionsFor } from '../../config/write/file-options.ts';
 import { pathOfScope } from '../../config/write/write-servers.ts';
-import { IdentityProviderSignIn } from '../../mcp/auth/cross-app-access.ts';
+import { clearSignIns, IdentityProviderSignIn, isSameClient } from '../../mcp/auth/cross-app-access.ts';
 import { addCommands, type CommandRow } from '../command-table.ts';
 import { readValue } from '../commands/secret.ts';
 import { addJsonFlag, formatOf, portNumber, usageError } from '../flags/flag-values.ts';
 import { cliContext } from '../host/named-servers.ts';
 import { CommandFailed, exitWith } from '../output/failure.ts';
 import { line } from '../terminal/render.ts';
-import { accountServers, inLines, type LineSession, signInPrompt } from './login.ts';
+import { accountServers, inLines, type LineSession, signedOutText, signInPrompt } from './login.ts';
 import { inSession, type Session } from './session.ts';
 
 /** One row per sub-command, in the order of `--help`. */
@@ -62,7 +62,7 @@ type SetupValues = {
 const SETUP_HELP = `
 Writes "xaaIdp" to your settings (~/.toolplane/settings.json). Register the client at the identity provider with the
 redirect URI http://localhost:PORT/callback; without --callback-port, any port must be accepted. The client secret is
-stored encrypted, as the secret ${IDP_SECRET}.`;
+stored encrypted, as the secret ${IDP_SECRET}. A sign-in at an identity provider that is replaced is revoked and removed.`;
 
 function defineSetup(command: Command): void {
   addJsonFlag(command)
@@ -83,6 +83,8 @@ function defineSetup(command: Command): void {
 
 async function setup(values: SetupValues, { context, env, answer, report }: Session): Promise<number> {
   const { issuer, clientId, callbackPort } = values;
+  // With its client secret, which is replaced below.
+  const before = configuredIdentityProvider((await readConfiguration(context)).settings, context);
   if (values.clientSecret) {
     const value =
       env.MCP_XAA_IDP_CLIENT_SECRET || (await readValue(IDP_SECRET, process.stdin, process.stderr));
@@ -102,6 +104,10 @@ async function setup(values: SetupValues, { context, env, answer, report }: Sess
   const { settings } = await readConfiguration(context);
   if (settings.xaaIdp?.issuer !== issuer || settings.xaaIdp.clientId !== clientId)
     report(`the managed settings take precedence: the identity provider is ${settings.xaaIdp?.issuer}`);
+  const store = sealedCredentialStore(context);
+  const replaced = (await store.listIdps()).filter((it) => !isSameClient(it, settings.xaaIdp));
+  for (const { issuer: former, ...outcome } of await clearSignIns(replaced, before, { store, env }))
+    report(signedOutText(former, outcome));
   await answer({
     document: { xaaIdp, path },
     pieces: [line(`identity provider ${issuer} saved in ${path}; sign in with: toolplane mcp xaa login`)],
@@ -200,21 +206,27 @@ function defineClear(command: Command): void {
 async function clear({ context, env, answer, report }: Session): Promise<number> {
   const configuration = await readConfiguration(context);
   const idp = configuredIdentityProvider(configuration.settings, context);
-  if (!idp) throw notConfigured();
   const store = sealedCredentialStore(context);
+  const left = (await store.listIdps()).filter((it) => !isSameClient(it, idp));
   const serverOf = accountServers(configuration);
-  const cleared = await new IdentityProviderSignIn(idp, { store, env }).clear();
-  const { removed, revoked } = cleared;
-  const servers = cleared.servers.map((key) => serverOf(key)[0]);
+  // That of the settings comes last: it may have the issuer of another client, whose sign-in it could not revoke.
+  const clients = [...left, ...(idp ? [idp] : [])];
+  const cleared = (await clearSignIns(clients, idp, { store, env })).map((it) => ({
+    ...it,
+    servers: it.servers.map((key) => serverOf(key)[0]),
+  }));
+  const own = cleared.at(-1);
+  if (own === undefined) throw notConfigured();
+  const others = cleared.slice(0, -1);
   removeSecret({ context, report });
   const path = pathOfScope(context, 'user');
   editDocument(path, () => [{ path: ['xaaIdp'], value: undefined }], editOptionsFor(context, path));
   await answer({
-    document: { issuer: idp.issuer, removed, revoked, servers },
-    pieces: [
-      line(`${idp.issuer}: ${removed ? 'the sign-in was removed' : 'there was no sign-in'}`),
+    document: { ...own, ...(others.length > 0 && { others }) },
+    pieces: cleared.flatMap(({ issuer, removed, servers }) => [
+      line(`${issuer}: ${removed ? 'the sign-in was removed' : 'there was no sign-in'}`),
       ...servers.map((server) => line(`  signed out of ${server}`)),
-    ],
+    ]),
   });
   return 0;
 }

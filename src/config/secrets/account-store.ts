@@ -44,7 +44,9 @@ export function configuredIdentityProvider(
  * The user's accounts, in the same encrypted file as the secrets. All processes of the user share them. No file is
  * created before the first write. All errors are `AuthError`s with the code `store-unusable`.
  */
-export function sealedCredentialStore(context: SecretsContext): CredentialStore {
+export function sealedCredentialStore(
+  context: SecretsContext,
+): CredentialStore & { listIdps(): Promise<readonly IdpAccount[]> } {
   const sealed = new SealedFile(secretsPath(context.home), storeKeys(context));
   const change = (work: (accounts: Map<string, unknown>, idps: Map<string, unknown>) => boolean) =>
     useStore(sealed, () => sealed.change(({ accounts, idps }) => work(accounts, idps)));
@@ -78,6 +80,10 @@ export function sealedCredentialStore(context: SecretsContext): CredentialStore 
     async readIdp(issuer) {
       const { idps } = await useStore(sealed, () => sealed.read());
       return asRecord<IdpAccount>(idps.get(issuer));
+    },
+    async listIdps() {
+      const { idps } = await useStore(sealed, () => sealed.read());
+      return [...idps.values()].map(asRecord<IdpAccount>).filter((it) => it !== undefined);
     },
     async writeIdp(account) {
       await change((_, idps) => Boolean(idps.set(account.issuer, account)));

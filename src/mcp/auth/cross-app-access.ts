@@ -29,6 +29,30 @@ export type IdpSettings = {
   readonly callbackPort?: number;
 };
 
+type IdpClient = Pick<IdpSettings, 'issuer' | 'clientId'>;
+
+/** Whether a sign-in is one of this client at this identity provider. */
+export function isSameClient(one: IdpClient, other: IdpClient | undefined): boolean {
+  return one.issuer === other?.issuer && one.clientId === other.clientId;
+}
+
+/** Removes several sign-ins as `clear` does; a client secret is known only for `known`. */
+export async function clearSignIns(
+  clients: readonly IdpClient[],
+  known: IdpSettings | undefined,
+  deps: ConstructorParameters<typeof IdentityProviderSignIn>[1],
+): Promise<(ClearedSignIn & { readonly issuer: string })[]> {
+  const cleared = [];
+  for (const { issuer, clientId } of clients) {
+    const settings = known && isSameClient({ issuer, clientId }, known) ? known : { issuer, clientId };
+    cleared.push({ issuer, ...(await new IdentityProviderSignIn(settings, deps).clear()) });
+  }
+  return cleared;
+}
+
+/** `servers` are the keys of the accounts whose tokens were obtained with the sign-in. */
+type ClearedSignIn = SignedOut & { readonly servers: readonly string[] };
+
 /** Asymmetric signatures only: ID tokens are verified with the published keys of the identity provider. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 /** An ID token is renewed this long before it expires. */
@@ -134,7 +158,7 @@ export class IdentityProviderSignIn {
   }
 
   /** Removes the sign-in and the tokens of all servers that were obtained with it; revokes the sign-in if possible. */
-  async clear(): Promise<SignedOut & { readonly servers: readonly string[] }> {
+  async clear(): Promise<ClearedSignIn> {
     const { issuer } = this.#settings;
     const store = this.#store;
     const signOut = async (): Promise<SignedOut> => {

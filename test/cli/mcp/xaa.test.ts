@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
+import { sealedCredentialStore } from '../../../src/config/secrets/account-store.ts';
+import type { IdpAccount } from '../../../src/mcp/auth/auth-types.ts';
+import { IdentityProviderSignIn } from '../../../src/mcp/auth/cross-app-access.ts';
 import {
   JWT_BEARER,
   startAuthorizationServer,
@@ -75,6 +78,61 @@ test('setup, login, status and clear: one sign-in, with which the servers of --x
     servers: ['docs'],
   });
   expect(await document('xaa', 'status')).toEqual({ state: 'none' });
+});
+
+test('the sign-in at a replaced identity provider is revoked and removed, also one of earlier settings', async () => {
+  await using idp = await startAuthorizationServer({ clients: [IDP_CLIENT] });
+  const place = mcpPlace();
+  const env = { TOOLPLANE_SECRETS: 'file', MCP_XAA_IDP_CLIENT_SECRET: SECRET };
+  const mcp = (...args: string[]) => place.mcpWith({ env }, ...args);
+  const context = { home: place.home, env: { ...place.env, ...env }, platform: process.platform };
+  const store = sealedCredentialStore(context);
+  const other = 'http://localhost:1';
+  const setup = async (issuer: string) => {
+    const client = ['--issuer', issuer, '--client-id', 'toolplane', '--client-secret'];
+    return (await mcp('xaa', 'setup', ...client)).stderr;
+  };
+  const signIn = async () => {
+    const client = { issuer: idp.issuer, clientId: 'toolplane', clientSecret: SECRET };
+    const onAuthorize = (url: URL) => signInWithoutBrowser(url);
+    const { signal } = new AbortController();
+    await new IdentityProviderSignIn(client, { store, env: {} }).signIn({ signal, onAuthorize });
+    const [account] = await store.listIdps();
+    // A sign-in of earlier settings at an identity provider that does not exist any more.
+    await store.writeIdp({
+      ...(account as IdpAccount),
+      issuer: other,
+      authorizationServer: { url: other, issuer: other },
+    });
+  };
+  const issuers = async () => (await store.listIdps()).map(({ issuer }) => issuer);
+
+  await setup(idp.issuer);
+  await signIn();
+  await setup(idp.issuer);
+  expect(await issuers()).toEqual([idp.issuer]);
+  expect(idp.revokedTokens).toBe(0);
+  expect(await setup('https://new.example')).toContain(
+    `Signed out of ${idp.issuer}. Its tokens are revoked.`,
+  );
+  expect([await issuers(), idp.revokedTokens > 0]).toEqual([[], true]);
+
+  await setup(idp.issuer);
+  await signIn();
+  expect(JSON.parse((await mcp('xaa', 'clear', '--json')).stdout)).toEqual({
+    issuer: idp.issuer,
+    removed: true,
+    revoked: 'yes',
+    servers: [],
+    others: [{ issuer: other, removed: true, revoked: 'unsupported', servers: [] }],
+  });
+  expect(await issuers()).toEqual([]);
+
+  await signIn();
+  await store.removeIdp(other);
+  const { stdout } = await mcp('logout', '--all', '--json');
+  expect(JSON.parse(stdout)).toEqual({ type: 'done', issuer: idp.issuer, removed: true, revoked: 'no' });
+  expect(await issuers()).toEqual([]);
 });
 
 test.each([
