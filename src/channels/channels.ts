@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../base/async/timers.ts';
 import type { ChannelSetting } from '../config/settings/channel-settings.ts';
 import { CHANNEL } from '../protocol/mcp.ts';
-import { messageOf } from '../protocol/sdk-error.ts';
 import {
   type Admission,
   judgeMessage,
@@ -14,8 +13,8 @@ import {
 } from './admission.ts';
 import { parseMeta, parsePushed } from './channel-message.ts';
 import { FairBatch, MAX_BATCH } from './fair-batch.ts';
+import { GuardedInbox, LOCKED_RETRY_MS } from './guarded-inbox.ts';
 import type { Inbox, NewMessage, Owner } from './inbox.ts';
-import { InboxError, isLocked, storageFault } from './inbox-error.ts';
 import { NoteLimit } from './note-limit.ts';
 import { PermissionRelay } from './permission-relay.ts';
 import { messageKey, type StoredMessage } from './stored-message.ts';
@@ -59,12 +58,8 @@ const MAX_HELD = 1_000;
 const POLL_MS = 250;
 const HEARTBEAT_MS = 15_000;
 const EXPIRE_MS = 60 * 60 * 1000;
-/** How long the inbox is left alone after an error. */
-const RETRY_MS = 2_000;
-/** How long the inbox is left alone while another process writes. */
-const LOCKED_RETRY_MS = 50;
-/** A process that writes for longer is reported. */
-const MAX_LOCKED_MS = 5_000;
+/** How long the end waits for another process that writes: long enough that this process is reported. */
+const MAX_CLOSE_MS = 6_000;
 
 /**
  * Receives the messages that servers push, stores them in the inbox before anything else happens, and hands them out for
@@ -73,6 +68,7 @@ const MAX_LOCKED_MS = 5_000;
 export class Channels implements AsyncDisposable {
   readonly relay: PermissionRelay;
   readonly #deps: ChannelsDeps;
+  readonly #inbox: GuardedInbox;
   /** The enabled channels. */
   readonly #settings: ChannelsDeps['settings'];
   readonly #rates = new Map<string, RateLimit>();
@@ -91,19 +87,15 @@ export class Channels implements AsyncDisposable {
   #opening: Promise<void>;
   #isOpening = true;
   #owner: Owner;
-  #inbox: Inbox | undefined;
   #mayBePending = false;
   #flush: NodeJS.Immediate | undefined;
   #stops: (() => void)[] = [];
   #version = 0;
-  /** When the inbox is used again after an error; since when another process has kept it locked. In monotonic time. */
-  #retryAt = Number.NEGATIVE_INFINITY;
-  #lockedSince: number | undefined;
-  #lockTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(deps: ChannelsDeps) {
     this.#deps = deps;
+    this.#inbox = new GuardedInbox(deps.note, () => this.#retry());
     this.#owner = deps.owner;
     const { [LOCAL_SOURCE]: local, ...settings } = deps.settings;
     this.#settings = settings;
@@ -119,8 +111,8 @@ export class Channels implements AsyncDisposable {
     });
     this.#opening = this.#open();
     this.#every(POLL_MS, () => this.#poll());
-    this.#every(HEARTBEAT_MS, () => this.#attempt((inbox) => inbox.enter(this.#owner)));
-    this.#every(EXPIRE_MS, () => this.#attempt((inbox) => inbox.expire()));
+    this.#every(HEARTBEAT_MS, () => this.#enter());
+    this.#every(EXPIRE_MS, () => this.#inbox.write((inbox) => inbox.expire()));
   }
 
   /** Names of the enabled channels. */
@@ -159,7 +151,7 @@ export class Channels implements AsyncDisposable {
    */
   take(moment: Moment, except: ReadonlySet<string> = new Set()): ChannelBatch {
     const picked = this.#batches.pick(this.#waiting(moment, MAX_BATCH, except));
-    const batch = this.#batches.fit(picked, this.#attempt((inbox) => inbox.read(picked)) ?? []);
+    const batch = this.#batches.fit(picked, this.#inbox.read((inbox) => inbox.read(picked)) ?? []);
     for (const { seq } of batch) this.#taken.add(seq);
     return batch;
   }
@@ -170,7 +162,7 @@ export class Channels implements AsyncDisposable {
     if (!this.#mayBePending || this.#isClosed) return [];
     const skipped = new Set([...this.#taken, ...this.#unmarked]);
     const sources = this.#sources(moment).filter((source) => !except.has(source));
-    const found = this.#attempt((inbox) =>
+    const found = this.#inbox.read((inbox) =>
       sources.map((source) =>
         inbox
           .waiting(this.#owner, source, limit + skipped.size)
@@ -201,7 +193,7 @@ export class Channels implements AsyncDisposable {
   moveTo(conversation: string): void {
     const from = this.#owner.conversation;
     this.#owner = { ...this.#owner, conversation };
-    this.#attempt((inbox) => inbox.transfer(from, this.#owner));
+    this.#inbox.write((inbox) => inbox.transfer(from, this.#owner));
   }
 
   /** Stores what has arrived, and leaves pending messages to the next conversation of the project. */
@@ -209,39 +201,31 @@ export class Channels implements AsyncDisposable {
     if (this.#isClosed) return;
     await this.#opening;
     this.#reportRefusals();
-    do {
+    const deadline = performance.now() + MAX_CLOSE_MS;
+    for (;;) {
       this.#store();
       this.#mark();
-      if (this.#incoming.length === 0 && this.#unmarked.length === 0) break;
-    } while (await this.#isUnlocked());
+      if (!this.#isHolding || !this.#inbox.isLocked || performance.now() > deadline) break;
+      await delay(LOCKED_RETRY_MS + 1);
+    }
     this.#isClosed = true;
     for (const stop of this.#stops) stop();
     clearImmediate(this.#flush);
-    clearTimeout(this.#lockTimer);
-    this.#attempt((inbox) => inbox.leave(this.#owner.conversation));
-    this.#inbox?.[Symbol.dispose]();
+    this.#inbox.write((inbox) => inbox.leave(this.#owner.conversation));
+    this.#inbox[Symbol.dispose]();
   }
 
   async #open(): Promise<void> {
-    let inbox: Inbox;
-    try {
-      inbox = await this.#deps.openInbox();
-    } catch (cause) {
-      this.#fail(cause);
-      return;
-    } finally {
-      this.#isOpening = false;
-    }
-    this.#inbox = inbox;
-    this.#retryAt = Number.NEGATIVE_INFINITY;
-    const contained = this.#attempt(() => this.#contained(inbox));
+    const isOpen = await this.#inbox.open(() => this.#deps.openInbox());
+    this.#isOpening = false;
+    if (!isOpen) return;
+    const contained = this.#inbox.read((inbox) => this.#contained(inbox));
     if (!contained || this.#isClosed) {
-      inbox[Symbol.dispose]();
-      this.#inbox = undefined;
+      this.#inbox[Symbol.dispose]();
       return;
     }
-    this.#attempt(() => inbox.enter(this.#owner));
-    this.#attempt(() => inbox.expire());
+    this.#enter();
+    this.#inbox.write((inbox) => inbox.expire());
     this.#unmarked.push(...contained);
     this.#mark();
     this.#adopt();
@@ -268,15 +252,15 @@ export class Channels implements AsyncDisposable {
   #poll(): void {
     if (this.#isClosed) return;
     this.#reportRefusals();
-    if (!this.#inbox) {
-      if (this.#isOpening || performance.now() <= this.#retryAt) return;
+    if (!this.#inbox.isOpen) {
+      if (this.#isOpening || !this.#inbox.isDue) return;
       this.#isOpening = true;
       this.#opening = this.#open();
       return;
     }
     if (this.#unmarked.length > 0) this.#mark();
     if (this.#incoming.length > 0) this.#store();
-    const version = this.#attempt((inbox) => inbox.version);
+    const version = this.#inbox.read((inbox) => inbox.version);
     if (version !== undefined && version !== this.#version) {
       if (this.#adopt()) this.#version = version;
     }
@@ -285,7 +269,7 @@ export class Channels implements AsyncDisposable {
 
   /** Takes over pending messages without a conversation, and looks for messages that another process released. */
   #adopt(): boolean {
-    const adopted = this.#attempt((inbox) => inbox.adopt(this.#owner, this.#sources('idle')));
+    const adopted = this.#inbox.write((inbox) => inbox.adopt(this.#owner, this.#sources('idle')));
     this.#mayBePending = true;
     this.#deps.onPending();
     return adopted !== undefined;
@@ -330,7 +314,8 @@ export class Channels implements AsyncDisposable {
       this.#refuse(server, admission);
       return;
     }
-    if (this.#incoming.length >= MAX_HELD && !this.#canStore()) {
+    if (this.#incoming.length >= MAX_HELD) this.#store();
+    if (this.#incoming.length >= MAX_HELD) {
       this.#refuse(server, { reason: 'storage', id: admission.id });
       return;
     }
@@ -352,8 +337,8 @@ export class Channels implements AsyncDisposable {
     clearImmediate(this.#flush);
     this.#flush = undefined;
     const batch = this.#incoming;
-    if (batch.length === 0 || !this.#canStore()) return;
-    const outcomes = this.#attempt((inbox) =>
+    if (batch.length === 0 || !this.#inbox.isDue) return;
+    const outcomes = this.#inbox.write((inbox) =>
       inbox.admit(
         this.#owner,
         batch.map(({ message }) => message),
@@ -361,6 +346,7 @@ export class Channels implements AsyncDisposable {
     );
     if (!outcomes) return;
     this.#incoming = [];
+    this.#written();
     for (const [at, { server, message }] of batch.entries()) {
       const outcome = outcomes[at];
       if (!outcome) continue;
@@ -382,56 +368,33 @@ export class Channels implements AsyncDisposable {
   #mark(): void {
     if (this.#unmarked.length === 0) return;
     const seqs = this.#unmarked;
-    const isMarked = this.#attempt((inbox) => {
+    const isMarked = this.#inbox.write((inbox) => {
       inbox.deliver(seqs);
       return true;
     });
-    if (isMarked) this.#unmarked = [];
+    if (!isMarked) return;
+    this.#unmarked = [];
+    this.#written();
   }
 
-  /** Waits for another process that writes; false if the inbox has another fault, or if that process takes too long. */
-  async #isUnlocked(): Promise<boolean> {
-    if (this.#lockedSince === undefined || performance.now() - this.#lockedSince > MAX_LOCKED_MS)
-      return false;
-    await delay(LOCKED_RETRY_MS + 1);
-    return true;
+  #enter(): void {
+    this.#inbox.write((inbox) => inbox.enter(this.#owner));
   }
 
-  #canStore(): boolean {
-    return this.#inbox !== undefined && performance.now() > this.#retryAt;
+  /** Whether something is in memory that is not in the inbox. */
+  get #isHolding(): boolean {
+    return this.#incoming.length > 0 || this.#unmarked.length > 0;
   }
 
-  /** Runs an operation on the inbox; undefined if it fails, which is reported. */
-  #attempt<T>(work: (inbox: Inbox) => T): T | undefined {
-    if (!this.#inbox) return undefined;
-    try {
-      const result = work(this.#inbox);
-      this.#retryAt = Number.NEGATIVE_INFINITY;
-      this.#lockedSince = undefined;
-      return result;
-    } catch (cause) {
-      this.#fail(cause);
-      return undefined;
-    }
+  #written(): void {
+    if (!this.#isHolding) this.#inbox.recovered();
   }
 
-  #fail(cause: unknown): void {
-    const now = performance.now();
-    if (isLocked(cause)) {
-      this.#lockedSince ??= now;
-      if (now - this.#lockedSince < MAX_LOCKED_MS) {
-        this.#retryAt = now + LOCKED_RETRY_MS;
-        clearTimeout(this.#lockTimer);
-        this.#lockTimer = setTimeout(() => this.#store(), LOCKED_RETRY_MS + 1);
-        return;
-      }
-    }
-    this.#retryAt = now + RETRY_MS;
-    const why =
-      cause instanceof InboxError
-        ? messageOf(cause)
-        : `the channel inbox ${this.#inbox?.path} cannot be written: ${storageFault(cause)}`;
-    this.#noteOnce(why, `${why}. Messages are not acknowledged until the inbox can be written`);
+  #retry(): void {
+    if (this.#isClosed) return;
+    this.#mark();
+    this.#store();
+    if (this.#inbox.isLocked && this.#inbox.isDue) this.#enter();
   }
 
   #refuse(server: string, { reason, id, message }: Refusal): void {
@@ -447,7 +410,7 @@ export class Channels implements AsyncDisposable {
       const what = count === 1 ? '1 message was refused' : `${count} messages were refused`;
       if (this.#noteLimit.passes(server))
         this.#deps.note(`channel "${server}": ${what}: ${REFUSALS[reason]}`);
-      this.#attempt((inbox) => inbox.refuse(this.#owner.project, server, count));
+      this.#inbox.write((inbox) => inbox.refuse(this.#owner.project, server, count));
     }
     this.#refusals.clear();
   }

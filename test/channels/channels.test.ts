@@ -70,7 +70,7 @@ describe('channels', () => {
     expect(inbox.messages({}, 10)).toMatchObject([{ id: '1', content: 'x', state: 'pending' }]);
   });
 
-  test('a full inbox is one clear note; what was acknowledged stays, and the rest follows when there is space', async () => {
+  test('a full inbox is one clear note each time; what was acknowledged stays, and the rest follows when there is space', async () => {
     const { channels, push, acked, notes, directory } = open({ limits: { maxFileBytes: 100 * 1024 } });
     await expect.poll(() => channels.take('idle')).toEqual([]);
     for (let n = 1; notes.length === 0; n++) {
@@ -91,7 +91,24 @@ describe('channels', () => {
     // The message that did not fit is stored without being sent again.
     await expect.poll(acked, { timeout: 10_000 }).toHaveLength(before.length + 1);
     expect(notes).toHaveLength(1);
+    for (let n = 1; notes.length === 1; n++) {
+      push('x'.repeat(5_000), `later${n}`);
+      await new Promise(setImmediate);
+    }
+    expect(notes[1]).toBe(notes[0]);
   });
+
+  test('an inbox that stays full limits what is held in memory, although it can be read', async () => {
+    const { channels, push, acked, sent } = open({ limits: { maxFileBytes: 100 * 1024 } });
+    await expect.poll(() => channels.take('idle')).toEqual([]);
+    const nacked = () => sent.filter(({ method }) => method.endsWith('/nack')).length;
+    for (let n = 0; n < 30; n++) {
+      for (let m = 0; m < 100; m++) push('x'.repeat(1_000), `${n}-${m}`);
+      // The inbox is read meanwhile.
+      await delay(50);
+    }
+    expect(3_000 - acked().length - nacked()).toBe(1_000);
+  }, 30_000);
 
   test('an inbox that cannot be opened is opened later; messages wait, and are refused only when too many wait', async () => {
     let attempts = 0;
@@ -247,6 +264,22 @@ describe('channels', () => {
     expect(performance.now() - start).toBeLessThan(1_000);
     expect(notes).toEqual([]);
   });
+
+  test('a process that keeps the inbox locked is reported, and does not hold up the end', async () => {
+    const { channels, push, acked, notes, directory } = open();
+    push('1', '1');
+    await expect.poll(acked).toEqual(['1']);
+    const other = new DatabaseSync(join(directory, 'inbox.db'));
+    onTestFinished(() => other.close());
+    other.exec('BEGIN IMMEDIATE');
+    push('2', '2');
+    const start = performance.now();
+    await channels[Symbol.asyncDispose]();
+    expect(performance.now() - start).toBeLessThan(8_000);
+    expect(notes).toEqual([
+      expect.stringMatching(/cannot be written: another process keeps it locked; end that process/),
+    ]);
+  }, 30_000);
 
   test('a fork does not get messages again that its conversation contains, but those that it does not', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'channels-'));
