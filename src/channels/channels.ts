@@ -84,6 +84,8 @@ export class Channels implements AsyncDisposable {
   readonly #taken = new Set<number>();
   /** Messages that are part of the conversation, but not marked yet because the inbox failed. */
   #unmarked: number[] = [];
+  /** The conversations that `/clear` ended, as long as the current one does not have their messages. */
+  #left: string[] = [];
   #opening: Promise<void>;
   #isOpening = true;
   #owner: Owner;
@@ -159,7 +161,7 @@ export class Channels implements AsyncDisposable {
   /** The messages that may be delivered at that moment, by source. */
   #waiting(moment: Moment, limit: number, except: ReadonlySet<string> = new Set()) {
     if (this.#incoming.length > 0) this.#store('quietly');
-    if (!this.#mayBePending || this.#isClosed) return [];
+    if (!this.#hasMoved() || !this.#mayBePending || this.#isClosed) return [];
     const skipped = new Set([...this.#taken, ...this.#unmarked]);
     const sources = this.#sources(moment).filter((source) => !except.has(source));
     const found = this.#inbox.read((inbox) =>
@@ -191,9 +193,23 @@ export class Channels implements AsyncDisposable {
 
   /** Continues for another conversation, such as after `/clear`. */
   moveTo(conversation: string): void {
-    const from = this.#owner.conversation;
+    this.#left.push(this.#owner.conversation);
     this.#owner = { ...this.#owner, conversation };
-    this.#inbox.write((inbox) => inbox.transfer(from, this.#owner));
+    this.#hasMoved();
+  }
+
+  /** Gives the current conversation the messages of those before; nothing is stored or taken before that, so that the order is kept. */
+  #hasMoved(): boolean {
+    if (this.#left.length === 0) return true;
+    if (!this.#inbox.isDue) return false;
+    const isDone = this.#inbox.write((inbox) => {
+      for (const from of this.#left) inbox.transfer(from, this.#owner);
+      return true;
+    });
+    if (!isDone) return false;
+    this.#left = [];
+    this.#mayBePending = true;
+    return true;
   }
 
   /** Stores what has arrived, and leaves pending messages to the next conversation of the project. */
@@ -259,7 +275,7 @@ export class Channels implements AsyncDisposable {
       return;
     }
     if (this.#unmarked.length > 0) this.#mark();
-    if (this.#incoming.length > 0) this.#store();
+    this.#store();
     const version = this.#inbox.read((inbox) => inbox.version);
     if (version !== undefined && version !== this.#version) {
       if (this.#adopt()) this.#version = version;
@@ -337,7 +353,7 @@ export class Channels implements AsyncDisposable {
     clearImmediate(this.#flush);
     this.#flush = undefined;
     const batch = this.#incoming;
-    if (batch.length === 0 || !this.#inbox.isDue) return;
+    if (!this.#hasMoved() || batch.length === 0 || !this.#inbox.isDue) return;
     const outcomes = this.#inbox.write((inbox) =>
       inbox.admit(
         this.#owner,
@@ -383,7 +399,7 @@ export class Channels implements AsyncDisposable {
 
   /** Whether something is in memory that is not in the inbox. */
   get #isHolding(): boolean {
-    return this.#incoming.length > 0 || this.#unmarked.length > 0;
+    return [this.#left, this.#incoming, this.#unmarked].some(({ length }) => length > 0);
   }
 
   #written(): void {

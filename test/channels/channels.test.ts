@@ -265,6 +265,24 @@ describe('channels', () => {
     expect(notes).toEqual([]);
   });
 
+  test('after /clear, pending messages follow in order, although another process writes at that moment', async () => {
+    const { channels, push, acked, directory } = open();
+    push('1', '1');
+    await expect.poll(acked).toEqual(['1']);
+    const other = new DatabaseSync(join(directory, 'inbox.db'));
+    onTestFinished(() => other.close());
+    other.exec('BEGIN IMMEDIATE');
+    channels.moveTo('d');
+    channels.moveTo('e');
+    push('2', '2');
+    expect(channels.take('idle')).toEqual([]);
+    other.exec('ROLLBACK');
+    await expect.poll(acked).toEqual(['1', '2']);
+    expect(channels.take('idle').map(({ id }) => id)).toEqual(['1', '2']);
+    const running = other.prepare('SELECT id FROM conversation').all();
+    expect(running).toEqual([{ id: 'e' }]);
+  });
+
   test('a process that keeps the inbox locked is reported, and does not hold up the end', async () => {
     const { channels, push, acked, notes, directory } = open();
     push('1', '1');
