@@ -12,24 +12,14 @@ import {
   senderFault,
 } from './admission.ts';
 import { parseMeta, parsePushed } from './channel-message.ts';
+import { type ChannelConnection, ChannelServers, LOCAL_SOURCE, type Moment } from './channel-servers.ts';
+import type { Owner } from './conversation-registry.ts';
 import { FairBatch, MAX_BATCH } from './fair-batch.ts';
 import { GuardedInbox, LOCKED_RETRY_MS } from './guarded-inbox.ts';
-import type { Inbox, NewMessage, Owner } from './inbox.ts';
+import type { Inbox, NewMessage } from './inbox.ts';
 import { NoteLimit } from './note-limit.ts';
 import { PermissionRelay } from './permission-relay.ts';
 import { messageKey, type StoredMessage } from './stored-message.ts';
-
-/** The source of messages that `toolplane channels send` stores. */
-export const LOCAL_SOURCE = 'local';
-
-/** When messages are delivered: between the tool rounds of a running turn, or only when no turn runs. */
-export type Moment = 'round' | 'idle';
-
-/** A connected server, as far as channels use it. */
-export type ChannelConnection = {
-  readonly capabilities: { readonly experimental?: Readonly<Record<string, unknown>> | undefined };
-  notify(method: string, params: Record<string, unknown>): void;
-};
 
 export type ChannelsDeps = {
   readonly owner: Owner;
@@ -69,8 +59,7 @@ export class Channels implements AsyncDisposable {
   readonly relay: PermissionRelay;
   readonly #deps: ChannelsDeps;
   readonly #inbox: GuardedInbox;
-  /** The enabled channels. */
-  readonly #settings: ChannelsDeps['settings'];
+  readonly #servers: ChannelServers;
   readonly #rates = new Map<string, RateLimit>();
   /** Messages on their way to the inbox, in order. */
   #incoming: { readonly server: string; readonly message: NewMessage }[] = [];
@@ -100,26 +89,26 @@ export class Channels implements AsyncDisposable {
     this.#inbox = new GuardedInbox(deps.note, () => this.#retry());
     this.#owner = deps.owner;
     const { [LOCAL_SOURCE]: local, ...settings } = deps.settings;
-    this.#settings = settings;
+    this.#servers = new ChannelServers(settings, (server) => deps.connection(server));
     if (local)
       this.#noteOnce(
         LOCAL_SOURCE,
         `MCP server "${LOCAL_SOURCE}" cannot be a channel, because this name is the source of messages from toolplane channels send; rename the server`,
       );
     this.relay = new PermissionRelay({
-      targets: () => this.#relayTargets(),
-      notify: (server, method, params) => deps.connection(server)?.notify(method, params),
+      targets: () => this.#servers.relayTargets(),
+      notify: (server, method, params) => this.#servers.notify(server, method, params),
       note: deps.note,
     });
     this.#opening = this.#open();
     this.#every(POLL_MS, () => this.#poll());
-    this.#every(HEARTBEAT_MS, () => this.#enter());
+    this.#every(HEARTBEAT_MS, () => this.#beat());
     this.#every(EXPIRE_MS, () => this.#inbox.write((inbox) => inbox.expire()));
   }
 
   /** Names of the enabled channels. */
   get names(): readonly string[] {
-    return Object.keys(this.#settings);
+    return this.#servers.names;
   }
 
   /** Takes a notification of a server; other notifications than those of channels are ignored. */
@@ -133,8 +122,8 @@ export class Channels implements AsyncDisposable {
     const early = this.#early.get(server);
     this.#early.delete(server);
     for (const admission of early ?? []) this.#admit(server, admission);
-    const connection = this.#deps.connection(server);
-    if (connection && this.#isEnabled(server) && !declares(connection, CHANNEL.capability)) {
+    const servers = this.#servers;
+    if (servers.setting(server) && servers.isConnected(server) && !servers.isChannel(server)) {
       this.#noteOnce(
         server,
         `channel "${server}": the server does not declare the capability "${CHANNEL.capability}", so it cannot push messages; check that it is a channel server`,
@@ -161,9 +150,9 @@ export class Channels implements AsyncDisposable {
   /** The messages that may be delivered at that moment, by source. */
   #waiting(moment: Moment, limit: number, except: ReadonlySet<string> = new Set()) {
     if (this.#incoming.length > 0) this.#store('quietly');
-    if (!this.#hasMoved() || !this.#mayBePending || this.#isClosed) return [];
+    if (!this.#hasMoved() || !this.#mayBePending || this.#isClosed || !this.#isReceiver()) return [];
     const skipped = new Set([...this.#taken, ...this.#unmarked]);
-    const sources = this.#sources(moment).filter((source) => !except.has(source));
+    const sources = this.#servers.sources(moment).filter((source) => !except.has(source));
     const found = this.#inbox.read((inbox) =>
       sources.map((source) =>
         inbox
@@ -259,7 +248,7 @@ export class Channels implements AsyncDisposable {
     if (known.size === 0) return [];
     return [conversation, ...earlier].flatMap((id) =>
       inbox
-        .allPending({ project, conversation: id }, this.#sources('idle'))
+        .allPending({ project, conversation: id }, this.#servers.sources('idle'))
         .filter((it) => known.has(messageKey(it)))
         .map(({ seq }) => seq),
     );
@@ -285,14 +274,16 @@ export class Channels implements AsyncDisposable {
 
   /** Takes over pending messages without a conversation, and looks for messages that another process released. */
   #adopt(): boolean {
-    const adopted = this.#inbox.write((inbox) => inbox.adopt(this.#owner, this.#sources('idle')));
+    const adopted = this.#isReceiver()
+      ? this.#inbox.write((inbox) => inbox.adopt(this.#owner, this.#servers.sources('idle')))
+      : undefined;
     this.#mayBePending = true;
     this.#deps.onPending();
     return adopted !== undefined;
   }
 
   #receiveMessage(server: string, params: Readonly<Record<string, unknown>>): void {
-    const setting = this.#settingOf(server);
+    const setting = this.#servers.setting(server);
     if (!setting) {
       this.#noteOnce(
         server,
@@ -300,10 +291,9 @@ export class Channels implements AsyncDisposable {
       );
       return;
     }
-    const connection = this.#deps.connection(server);
     // Judged at once: only the beginning of a message that is too large is held in memory.
     const admission = this.#judge(server, params, setting);
-    if (connection) {
+    if (this.#servers.isConnected(server)) {
       this.#admit(server, admission);
       return;
     }
@@ -324,8 +314,7 @@ export class Channels implements AsyncDisposable {
 
   /** Takes a message of a connected server on its way to the inbox. */
   #admit(server: string, admission: Admission): void {
-    const connection = this.#deps.connection(server);
-    if (!connection || !declares(connection, CHANNEL.capability)) return;
+    if (!this.#servers.isChannel(server)) return;
     if (!('content' in admission)) {
       this.#refuse(server, admission);
       return;
@@ -341,9 +330,8 @@ export class Channels implements AsyncDisposable {
   }
 
   #receiveAnswer(server: string, params: Readonly<Record<string, unknown>>): void {
-    const connection = this.#deps.connection(server);
-    const setting = this.#settingOf(server);
-    if (!setting || !connection || !declares(connection, CHANNEL.capability)) return;
+    const setting = this.#servers.setting(server);
+    if (!setting || !this.#servers.isChannel(server)) return;
     const [fault] = senderFault({ meta: parseMeta(params.meta) }, setting);
     this.relay.receive(server, params, fault);
   }
@@ -367,7 +355,7 @@ export class Channels implements AsyncDisposable {
       const outcome = outcomes[at];
       if (!outcome) continue;
       if (outcome.kind === 'quota') this.#refuse(server, { reason: 'quota', id: message.id });
-      else this.#notify(server, CHANNEL.ack, { id: outcome.id, state: message.state });
+      else this.#servers.notify(server, CHANNEL.ack, { id: outcome.id, state: message.state });
       if (outcome.kind === 'admitted' && message.state === 'quarantined') {
         this.#noteOnce(
           `${server} quarantine`,
@@ -393,8 +381,26 @@ export class Channels implements AsyncDisposable {
     this.#written();
   }
 
-  #enter(): void {
-    this.#inbox.write((inbox) => inbox.enter(this.#owner));
+  /** Whether this session receives the messages of the conversation: another process may have resumed it too. */
+  #isReceiver(): boolean {
+    const holder = this.#inbox.read((inbox) => inbox.holder(this.#owner.conversation));
+    return holder === undefined ? this.#enter() : holder === 'this';
+  }
+
+  #enter(): boolean {
+    const isEntered = this.#inbox.isDue ? this.#inbox.write((inbox) => inbox.enter(this.#owner)) : undefined;
+    // What waits in an inbox that can only be read is delivered; a process that writes may take it at this moment.
+    return isEntered ?? !this.#inbox.isLocked;
+  }
+
+  #beat(): void {
+    this.#enter();
+    // Not reported earlier: a session that is ending has the conversation for a moment only.
+    if (this.#inbox.read((inbox) => inbox.holder(this.#owner.conversation)) === 'other')
+      this.#noteOnce(
+        'elsewhere',
+        'the conversation is open in another session, which receives the messages of its channels; this session receives them once the other one has ended. To receive messages in both, fork the conversation',
+      );
   }
 
   /** Whether something is in memory that is not in the inbox. */
@@ -415,7 +421,7 @@ export class Channels implements AsyncDisposable {
 
   #refuse(server: string, { reason, id, message }: Refusal): void {
     const params = { reason, ...(id !== undefined && { id }), ...(message !== undefined && { message }) };
-    this.#notify(server, CHANNEL.nack, params);
+    this.#servers.notify(server, CHANNEL.nack, params);
     const known = this.#refusals.get(server);
     this.#refusals.set(server, { count: (known?.count ?? 0) + 1, reason });
   }
@@ -431,34 +437,6 @@ export class Channels implements AsyncDisposable {
     this.#refusals.clear();
   }
 
-  #notify(server: string, method: string, params: Record<string, unknown>): void {
-    this.#deps.connection(server)?.notify(method, params);
-  }
-
-  #relayTargets(): string[] {
-    return this.names.filter((server) => {
-      const connection = this.#deps.connection(server);
-      if (!connection || this.#settingOf(server)?.permissions !== true) return false;
-      return declares(connection, CHANNEL.capability) && declares(connection, CHANNEL.permissionCapability);
-    });
-  }
-
-  /** The sources whose messages may be delivered at that moment. */
-  #sources(moment: Moment): string[] {
-    const named = Object.entries(this.#settings).filter(
-      ([, { priority }]) => moment === 'idle' || priority === 'next',
-    );
-    return [...new Set([...named.map(([name]) => name), LOCAL_SOURCE])];
-  }
-
-  #settingOf(server: string): ChannelSetting | undefined {
-    return Object.hasOwn(this.#settings, server) ? this.#settings[server] : undefined;
-  }
-
-  #isEnabled(server: string): boolean {
-    return this.#settingOf(server) !== undefined;
-  }
-
   #noteOnce(key: string, text: string): void {
     if (this.#noted.has(key)) return;
     this.#noted.add(key);
@@ -470,9 +448,4 @@ export class Channels implements AsyncDisposable {
     const timer = setInterval(run, ms);
     this.#stops.push(() => clearInterval(timer));
   }
-}
-
-function declares({ capabilities }: ChannelConnection, name: string): boolean {
-  const { experimental } = capabilities;
-  return experimental !== undefined && Object.hasOwn(experimental, name);
 }

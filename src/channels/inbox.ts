@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { PushedMessage } from './channel-message.ts';
+import { ConversationRegistry, type Owner } from './conversation-registry.ts';
 import type { WaitingMessage } from './fair-batch.ts';
 import { type InboxAccess, openInboxDatabase } from './inbox-database.ts';
 import { InboxError, isFull } from './inbox-error.ts';
@@ -25,9 +25,6 @@ export type NewMessage = PushedMessage & {
 export type Admitted =
   | { readonly kind: 'admitted' | 'duplicate'; readonly id: string; readonly state: MessageState }
   | { readonly kind: 'quota'; readonly id: string };
-
-/** The conversation that receives messages, and the directory of its project. */
-export type Owner = { readonly project: string; readonly conversation: string };
 
 /** What one source of a project may have, and how long messages are kept. */
 export type InboxLimits = {
@@ -59,17 +56,11 @@ export type SourceSummary = {
   readonly lastAt: number;
 };
 
-/** A conversation whose process has not been seen for this long is considered ended. */
-const UNSEEN_MS = 60_000;
-
 /** How many messages are read at once. */
 const PAGE = 1_000;
 
 /** How many delivered messages are deleted at once to make space in a full inbox. */
 const DROPPED_AT_ONCE = 2_000;
-
-/** Identifies this process, also if another one gets its pid later. */
-const PROCESS = randomUUID();
 
 /**
  * The messages that channels have received, in a SQLite database that all processes of the user share. A change is on
@@ -78,6 +69,7 @@ const PROCESS = randomUUID();
 export class Inbox implements Disposable {
   readonly path: string;
   readonly #db: DatabaseSync;
+  readonly #conversations: ConversationRegistry;
   readonly #limits: InboxLimits;
   readonly #now: () => number;
   readonly #statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
@@ -87,6 +79,7 @@ export class Inbox implements Disposable {
     this.#db = db;
     this.#limits = limits;
     this.#now = now;
+    this.#conversations = new ConversationRegistry(db, now);
   }
 
   /** Opens the inbox in a directory, which is created if needed. */
@@ -108,6 +101,7 @@ export class Inbox implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#conversations[Symbol.dispose]();
     if (this.#db.isOpen) this.#db.close();
   }
 
@@ -116,24 +110,22 @@ export class Inbox implements Disposable {
     return Number(this.#get('PRAGMA data_version')?.data_version);
   }
 
-  /** Registers a conversation as running, and again at least every minute while it runs. */
-  enter({ project, conversation }: Owner): void {
-    this.#run(
-      `INSERT INTO conversation (id, project, pid, host, process, seen_at) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET pid = excluded.pid, host = excluded.host, process = excluded.process,
-         seen_at = excluded.seen_at`,
-      conversation,
-      project,
-      process.pid,
-      hostname(),
-      PROCESS,
-      this.#now(),
-    );
+  /**
+   * Registers a conversation as running here, and again at least every minute while it runs. False if it runs elsewhere:
+   * two processes may have resumed it, and only one receives its messages.
+   */
+  enter(owner: Owner): boolean {
+    return this.#transaction(() => this.#conversations.enter(owner));
+  }
+
+  /** Where a conversation runs; undefined if it does not, or if it must be registered again. */
+  holder(conversation: string): 'this' | 'other' | undefined {
+    return this.#conversations.holder(conversation);
   }
 
   /** Ends a conversation; another one of the project may receive its pending messages. */
   leave(conversation: string): void {
-    this.#run('DELETE FROM conversation WHERE id = ? AND process = ?', conversation, PROCESS);
+    this.#conversations.leave(conversation);
   }
 
   /**
@@ -163,7 +155,9 @@ export class Inbox implements Disposable {
          GROUP BY conversation ORDER BY min(seq)`,
         project,
       ).map((row) => row.conversation as string | null);
-      const ended = holders.filter((id) => id !== conversation && (id === null || !this.#isRunning(id)));
+      const ended = holders.filter(
+        (id) => id !== conversation && (id === null || !this.#conversations.isRunning(id)),
+      );
       const held = `project = ? AND state = 'pending' AND conversation IS ?
         AND source IN (SELECT value FROM json_each(?))`;
       const adopted = ended.map((holder) => {
@@ -183,10 +177,11 @@ export class Inbox implements Disposable {
     });
   }
 
-  /** Gives the messages of a conversation to the one that continues it. */
+  /** Gives the messages of a conversation to the one that continues it, unless the former runs elsewhere too. */
   transfer(from: string, { project, conversation }: Owner): void {
     this.#transaction(() => {
       this.enter({ project, conversation });
+      if (this.holder(from) === 'other') return;
       this.#run(
         "UPDATE message SET conversation = ? WHERE project = ? AND conversation = ? AND state = 'pending'",
         conversation,
@@ -377,7 +372,9 @@ export class Inbox implements Disposable {
       if ((row.state === 'quarantined') !== (state === 'quarantined'))
         return isSame && state === 'quarantined';
       if (conversation === null || row.conversation === conversation) return true;
-      return isSame && (row.conversation === null || !this.#isRunning(String(row.conversation)));
+      return (
+        isSame && (row.conversation === null || !this.#conversations.isRunning(String(row.conversation)))
+      );
     });
     return found && (found.state as MessageState);
   }
@@ -404,13 +401,6 @@ export class Inbox implements Disposable {
       );
       if (dropped === 0) return false;
     }
-  }
-
-  #isRunning(conversation: string): boolean {
-    const found = this.#get('SELECT * FROM conversation WHERE id = ?', conversation);
-    if (!found || Number(found.seen_at) < this.#now() - UNSEEN_MS) return false;
-    if (found.host !== hostname()) return true;
-    return found.process === PROCESS || (Number(found.pid) !== process.pid && isProcess(Number(found.pid)));
   }
 
   /** A transaction that needs space. If there is none, the oldest delivered messages are deleted. */
@@ -470,14 +460,5 @@ export class Inbox implements Disposable {
     const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
     this.#statements.set(sql, statement);
     return statement;
-  }
-}
-
-function isProcess(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (cause) {
-    return cause instanceof Error && 'code' in cause && cause.code === 'EPERM';
   }
 }

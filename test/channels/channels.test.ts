@@ -7,7 +7,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { SYSTEM_CLOCK } from '../../src/base/async/timers.ts';
 import { formatChannelMessages } from '../../src/channels/channel-message.ts';
 import { Channels, type ChannelsDeps } from '../../src/channels/channels.ts';
-import { INBOX_LIMITS, Inbox, type InboxLimits, type Owner } from '../../src/channels/inbox.ts';
+import type { Owner } from '../../src/channels/conversation-registry.ts';
+import { INBOX_LIMITS, Inbox, type InboxLimits } from '../../src/channels/inbox.ts';
 import { messageKey } from '../../src/channels/stored-message.ts';
 import { CHANNEL_DEFAULTS } from '../../src/config/settings/channel-settings.ts';
 
@@ -281,6 +282,23 @@ describe('channels', () => {
     expect(channels.take('idle').map(({ id }) => id)).toEqual(['1', '2']);
     const running = other.prepare('SELECT id FROM conversation').all();
     expect(running).toEqual([{ id: 'e' }]);
+  });
+
+  test('a conversation that two sessions have resumed gets each message once; the second goes on after the first', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'channels-'));
+    {
+      using inbox = await Inbox.open(directory);
+      inbox.post('/p', { source: 'local', id: '1', content: 'x', meta: {}, state: 'pending' });
+    }
+    const openInbox = () => Inbox.open(directory);
+    const { channels: first } = open({ openInbox });
+    await expect.poll(() => first.take('idle').map(({ id }) => id)).toEqual(['1']);
+    const opened = Promise.withResolvers<void>();
+    const { channels: second } = open({ openInbox, onPending: () => opened.resolve() });
+    await opened.promise;
+    expect(second.take('idle')).toEqual([]);
+    await first[Symbol.asyncDispose]();
+    await expect.poll(() => second.take('idle').map(({ id }) => id)).toEqual(['1']);
   });
 
   test('a process that keeps the inbox locked is reported, and does not hold up the end', async () => {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { pluralize, shellQuote, visibleJson } from '../../base/text/display-text.ts';
 import { parsePushed } from '../../channels/channel-message.ts';
-import { LOCAL_SOURCE } from '../../channels/channels.ts';
+import { LOCAL_SOURCE } from '../../channels/channel-servers.ts';
 import { Inbox } from '../../channels/inbox.ts';
 import {
   MESSAGE_STATES,
