@@ -25,8 +25,10 @@ export type ChannelsDeps = {
   readonly owner: Owner;
   /** The enabled channels by the name of their server. */
   readonly settings: Readonly<Record<string, ChannelSetting>>;
-  /** Keys of messages that the conversation already contains; see `messageKey`. */
-  readonly delivered?: readonly string[];
+  /** Keys of messages that the conversation contains from the start; see `messageKey`. */
+  readonly known?: readonly string[];
+  /** Those messages in the conversation that the model has not answered. */
+  unanswered?(): readonly string[];
   /** The conversations that this one continues, as after a fork. */
   readonly earlier?: readonly string[];
   readonly clock: Clock;
@@ -71,6 +73,8 @@ export class Channels implements AsyncDisposable {
   readonly #refusals = new Map<string, { count: number; reason: RefusalReason }>();
   /** Messages that are being delivered. */
   readonly #taken = new Set<number>();
+  /** Messages that the resumed conversation contains, but that the model may not have answered. */
+  #known: number[] = [];
   /** Messages that are part of the conversation, but not marked yet because the inbox failed. */
   #unmarked: number[] = [];
   /** The conversations that `/clear` ended, as long as the current one does not have their messages. */
@@ -147,11 +151,31 @@ export class Channels implements AsyncDisposable {
     return batch;
   }
 
+  /**
+   * Takes the messages that the resumed conversation contains, but that the model has not answered, because the process
+   * ended before. Must not be called while a request to the model runs.
+   */
+  takeKnown(): ChannelBatch {
+    if (this.#known.length === 0 || !this.#isReceiver()) return [];
+    const found = this.#inbox.read((inbox) => inbox.read(this.#known));
+    if (!found) return [];
+    this.#known = [];
+    const unanswered = new Set(this.#deps.unanswered?.());
+    const pending = found.filter(({ state }) => state === 'pending');
+    const { due = [], answered = [] } = Object.groupBy(pending, (it) =>
+      unanswered.has(messageKey(it)) ? 'due' : 'answered',
+    );
+    for (const { seq } of due) this.#taken.add(seq);
+    this.#unmarked.push(...answered.map(({ seq }) => seq));
+    this.#mark();
+    return due;
+  }
+
   /** The messages that may be delivered at that moment, by source. */
   #waiting(moment: Moment, limit: number, except: ReadonlySet<string> = new Set()) {
     if (this.#incoming.length > 0) this.#store('quietly');
     if (!this.#hasMoved() || !this.#mayBePending || this.#isClosed || !this.#isReceiver()) return [];
-    const skipped = new Set([...this.#taken, ...this.#unmarked]);
+    const skipped = new Set([...this.#taken, ...this.#known, ...this.#unmarked]);
     const sources = this.#servers.sources(moment).filter((source) => !except.has(source));
     const found = this.#inbox.read((inbox) =>
       sources.map((source) =>
@@ -183,6 +207,7 @@ export class Channels implements AsyncDisposable {
   /** Continues for another conversation, such as after `/clear`. */
   moveTo(conversation: string): void {
     this.#left.push(this.#owner.conversation);
+    this.#known = [];
     this.#owner = { ...this.#owner, conversation };
     this.#hasMoved();
   }
@@ -231,7 +256,8 @@ export class Channels implements AsyncDisposable {
     }
     this.#enter();
     this.#inbox.write((inbox) => inbox.expire());
-    this.#unmarked.push(...contained);
+    this.#known.push(...contained.unanswered);
+    this.#unmarked.push(...contained.answered);
     this.#mark();
     this.#adopt();
     this.#store();
@@ -241,17 +267,23 @@ export class Channels implements AsyncDisposable {
    * The messages that the conversation has, although they are pending: the process, or that of a conversation which this
    * one continues, may have ended between storing the conversation and marking its messages.
    */
-  #contained(inbox: Inbox): number[] {
-    const { delivered = [], earlier = [] } = this.#deps;
+  #contained(inbox: Inbox): Record<'answered' | 'unanswered', readonly number[]> {
+    const { earlier = [] } = this.#deps;
     const { project, conversation } = this.#owner;
-    const known = new Set(delivered);
-    if (known.size === 0) return [];
-    return [conversation, ...earlier].flatMap((id) =>
-      inbox
-        .allPending({ project, conversation: id }, this.#servers.sources('idle'))
-        .filter((it) => known.has(messageKey(it)))
-        .map(({ seq }) => seq),
-    );
+    const known = new Set(this.#deps.known);
+    const unanswered = new Set(this.#deps.unanswered?.());
+    const contained = { answered: [] as number[], unanswered: [] as number[] };
+    for (const id of known.size === 0 ? [] : [conversation, ...earlier]) {
+      const pending = inbox.allPending({ project, conversation: id }, this.#servers.sources('idle'));
+      for (const message of pending) {
+        const key = messageKey(message);
+        if (!known.has(key)) continue;
+        if (!unanswered.has(key)) contained.answered.push(message.seq);
+        // A conversation of which this one is a fork may still be answered.
+        else if (id === conversation || inbox.holder(id) !== 'other') contained.unanswered.push(message.seq);
+      }
+    }
+    return contained;
   }
 
   #poll(): void {

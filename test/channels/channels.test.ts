@@ -137,7 +137,7 @@ describe('channels', () => {
     }
     let opened = 0;
     const { channels, notes } = open({
-      delivered: ['s/1'],
+      known: ['s/1'],
       openInbox: () => {
         opened++;
         return Inbox.open(directory, { access: 'read' });
@@ -334,7 +334,7 @@ describe('channels', () => {
     const { channels } = open({
       owner: { project: '/p', conversation: 'fork' },
       earlier: ['parent'],
-      delivered: ['s/1'],
+      known: ['s/1'],
       openInbox: () => Inbox.open(directory),
     });
     await expect
@@ -355,7 +355,7 @@ describe('channels', () => {
     }
     const { channels } = open({
       settings: { 'chat/team': CHANNEL_DEFAULTS },
-      delivered: [messageKey(forged)],
+      known: [messageKey(forged)],
       openInbox: () => Inbox.open(directory),
     });
     await expect.poll(() => channels.take('idle')).toMatchObject([real]);

@@ -40,7 +40,10 @@ export type Keeping = {
 type OpenedConversation =
   | {
       readonly kept: Required<Pick<SessionOptions, 'sessionId' | 'messages'>> &
-        Pick<SessionOptions, 'transcript' | 'resumedFrom' | 'earlierReplies' | 'channelMessages' | 'title'>;
+        Pick<
+          SessionOptions,
+          'transcript' | 'resumedFrom' | 'earlierReplies' | 'channelMessages' | 'unansweredMessages' | 'title'
+        >;
     }
   | { readonly missing: { readonly sessionId: string; readonly reason: string } }
   | { readonly fault: string };
@@ -90,12 +93,13 @@ export async function openConversation(flags: KeepFlags, keeping: Keeping): Prom
   const forkedFrom = await forkSources(contents.header?.forkedFrom, keeping);
   const files = [found.path, ...(found.otherPath === undefined ? [] : [found.otherPath]), ...forkedFrom];
   const { title } = contents;
-  const { replies, channelMessages } = totalsOf(contents.entries);
+  const { replies, channelMessages, unanswered } = totalsOf(contents.entries);
   const earlier = {
     sessionId,
     messages,
     earlierReplies: replies,
     ...(channelMessages.length > 0 && { channelMessages }),
+    ...(unanswered.length > 0 && { unansweredMessages: unanswered }),
     ...(title !== undefined && { title }),
   };
   if (flags.noPersistence) return { kept: { ...earlier, resumedFrom: files } };

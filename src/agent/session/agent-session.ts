@@ -184,15 +184,13 @@ export class AgentSession implements Session {
       },
     });
     this.servers.configure(options.servers ?? {});
+    const { transcript, title, earlierReplies, channelMessages, unansweredMessages } = options;
     this.conversation = new Conversation({
+      ...{ transcript, title, earlierReplies, channelMessages, unansweredMessages },
       model: options.model,
       modelName: () => this.modelName,
       hooks: this.hooks,
-      transcript: options.transcript,
-      title: options.title,
       messages: options.messages ?? [],
-      earlierReplies: options.earlierReplies,
-      channelMessages: options.channelMessages,
       emit,
       onUsage: (model, usage) => this.addUsage(model, usage),
     });

@@ -3,36 +3,44 @@ import { SYSTEM_CLOCK } from '../../base/async/timers.ts';
 import { formatChannelMessages } from '../../channels/channel-message.ts';
 import { type ChannelBatch, Channels } from '../../channels/channels.ts';
 import { messageKey } from '../../channels/stored-message.ts';
-import type { NoticeSource } from '../tasks/notices.ts';
+import type { Notice, NoticeSource } from '../tasks/notices.ts';
 import type { Session } from './session.ts';
 
 /** The messages of channels as notices: one for each server. */
-export function channelNotices(channels: Pick<Channels, 'take' | 'delivered' | 'giveBack'>): NoticeSource {
+export function channelNotices(
+  channels: Pick<Channels, 'take' | 'takeKnown' | 'delivered' | 'giveBack'>,
+): NoticeSource {
   return {
     take(moment) {
-      if (moment !== 'round' && moment !== 'idle') return undefined;
-      const batch: ChannelBatch = channels.take(moment);
-      if (batch.length === 0) return undefined;
-      const bySource = Map.groupBy(batch, ({ source }) => source);
+      const known = moment === 'idle' || moment === 'prompt' ? channels.takeKnown() : [];
+      const batch = moment === 'idle' || moment === 'round' ? channels.take(moment) : [];
+      const all = [...known, ...batch];
+      if (all.length === 0) return undefined;
       return {
-        notices: [...bySource].map(([server, messages]) => ({
-          text: formatChannelMessages(messages),
-          origin: { kind: 'channel', server },
-          details: {
-            channel_messages: messages.map(({ id, at, content, meta }) => ({ id, at, content, meta })),
-          },
-        })),
+        notices: [
+          ...noticesOf(known).map((notice) => ({ ...notice, isKnown: true as const })),
+          ...noticesOf(batch),
+        ],
         channelMessages: batch.map(messageKey),
-        stored: () => channels.delivered(batch),
-        dropped: () => channels.giveBack(batch),
+        stored: () => channels.delivered(all),
+        dropped: () => channels.giveBack(all),
       };
     },
   };
 }
 
+function noticesOf(batch: ChannelBatch): Notice[] {
+  const bySource = Map.groupBy(batch, ({ source }) => source);
+  return [...bySource].map(([server, messages]) => ({
+    text: formatChannelMessages(messages),
+    origin: { kind: 'channel', server },
+    details: { channel_messages: messages.map(({ id, at, content, meta }) => ({ id, at, content, meta })) },
+  }));
+}
+
 /** Opens the channels of a session, if its options have any; their messages become notices. */
 export function openSessionChannels(
-  session: Pick<Session, 'options' | 'id' | 'servers' | 'notices'>,
+  session: Pick<Session, 'options' | 'id' | 'servers' | 'notices' | 'conversation'>,
   onPending: () => void,
 ): Channels | undefined {
   const { channels, channelMessages, workspace, resumedFrom = [], note } = session.options;
@@ -40,7 +48,8 @@ export function openSessionChannels(
   const opened = new Channels({
     owner: { project: workspace.cwd, conversation: session.id },
     settings: channels.settings,
-    delivered: channelMessages ?? [],
+    known: channelMessages ?? [],
+    unanswered: () => session.conversation.unansweredMessages,
     earlier: resumedFrom.map((path) => basename(path, '.jsonl')),
     clock: SYSTEM_CLOCK,
     openInbox: () => channels.openInbox(),

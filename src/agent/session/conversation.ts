@@ -22,6 +22,7 @@ export type ConversationOptions = {
   /** The replies and messages of channels of a resumed conversation. */
   readonly earlierReplies?: readonly ReplyUsage[] | undefined;
   readonly channelMessages?: readonly string[] | undefined;
+  readonly unansweredMessages?: readonly string[] | undefined;
   emit(message: Frame): void;
   /** Receives the usage of compactions. */
   onUsage(model: string, usage: Usage): void;
@@ -84,10 +85,11 @@ export class Conversation {
   /** What the next entry of the transcript records besides its own content. */
   #notes: EntryNotes = {};
   /** The usage totals and channel messages of the entries in the transcript. */
-  #totals = new EarlierTotals();
+  #totals: EarlierTotals;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
+    this.#totals = new EarlierTotals(options.unansweredMessages);
     this.#totals.add({ otherReplies: options.earlierReplies, channelMessages: options.channelMessages });
     this.#transcript = options.transcript;
     this.#unreported = options.title === undefined ? [] : [options.title];
@@ -96,6 +98,11 @@ export class Conversation {
 
   get lastUsage(): Usage | undefined {
     return this.#counted?.usage;
+  }
+
+  /** The messages of channels that no reply follows. */
+  get unansweredMessages(): readonly string[] {
+    return this.#totals.unanswered;
   }
 
   /** Adds a message: of the user, or one that the user did not write. */

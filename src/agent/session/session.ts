@@ -157,8 +157,9 @@ export type SessionOptions = {
   readonly configured?: ConfiguredNames;
   /** The servers that may push messages into the conversation; without it, none may. */
   readonly channels?: SessionChannels;
-  /** The messages of channels that a resumed conversation contains. */
+  /** The messages of channels that a resumed conversation contains, and those of them that no reply follows. */
   readonly channelMessages?: readonly string[];
+  readonly unansweredMessages?: readonly string[];
   /** Log messages of servers of at least this level are sent to the program; without it, none are. */
   readonly serverLogLevel?: LogLevel;
   /** Default time limits of calls; a limit of the call or of the server's entry wins. */

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { isRecord } from '../../base/json-value.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
-import type { TakenNotices } from '../tasks/notices.ts';
+import { newTexts, type TakenNotices } from '../tasks/notices.ts';
 
 /** Handles the user's messages one after the other, and notices when no message waits. */
 export class TurnQueue {
@@ -114,7 +114,7 @@ export class ReceivedIds {
 
 /** The message that starts a turn for notices. */
 function noticeMessage(notices: TakenNotices): UserMessage {
-  const content = notices.notices.map(({ text }) => ({ type: 'text' as const, text }));
+  const content = newTexts(notices).map((text) => ({ type: 'text' as const, text }));
   const message = { role: 'user', content };
   return { content, message, isSynthetic: true, uuid: undefined, wantsTurn: true, notices };
 }

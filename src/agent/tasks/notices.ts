@@ -12,6 +12,8 @@ export type Notice = {
   readonly text: string;
   /** Where the notice comes from; undefined for a scheduled prompt, about which the program gets no message. */
   readonly origin?: SDKMessageOrigin;
+  /** Whether the conversation contains the text already. */
+  readonly isKnown?: true;
   /** Further members of the message that the program gets. */
   readonly details?: Frame;
 };
@@ -22,6 +24,11 @@ export type TakenNotices = {
   /** Recorded in the transcript with the notices, so that a resumed session does not get them again. */
   readonly channelMessages: readonly string[];
 };
+
+/** The texts that enter the conversation. */
+export function newTexts({ notices }: Pick<TakenNotices, 'notices'>): string[] {
+  return notices.filter(({ isKnown }) => !isKnown).map(({ text }) => text);
+}
 
 /** The notices of one source. One of the two functions is called, once. */
 export type NoticeBatch = TakenNotices & {

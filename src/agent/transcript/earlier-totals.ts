@@ -9,10 +9,21 @@ const MAX_CHANNEL_MESSAGES = 1_000;
 export class EarlierTotals {
   readonly #models = new Map<string, ReplyUsage>();
   #channelMessages: readonly string[] = [];
+  #unanswered: readonly string[];
+
+  constructor(unanswered: readonly string[] = []) {
+    this.#unanswered = unanswered;
+  }
+
+  /** The messages of channels that no reply follows. */
+  get unanswered(): readonly string[] {
+    return this.#unanswered;
+  }
 
   addEntry(entry: NewEntry): void {
     if (entry.type === 'assistant') this.#addReply(ownReply(entry));
     if (entry.type !== 'meta') this.add(entry);
+    this.#unanswered = unansweredAfter(this.#unanswered, entry);
   }
 
   add({
@@ -25,7 +36,11 @@ export class EarlierTotals {
   }
 
   sum(): EarlierEntries {
-    return { replies: [...this.#models.values()], channelMessages: this.#channelMessages };
+    return {
+      replies: [...this.#models.values()],
+      channelMessages: this.#channelMessages,
+      ...(this.#unanswered.length > 0 && { unanswered: this.#unanswered }),
+    };
   }
 
   #addReply({ model, usage, costUsd = replyCost(model, usage) }: ReplyUsage): void {
@@ -35,11 +50,16 @@ export class EarlierTotals {
   }
 }
 
+function unansweredAfter(before: readonly string[], entry: NewEntry): readonly string[] {
+  if (entry.type === 'assistant') return [];
+  return entry.type === 'meta' || !entry.channelMessages ? before : [...before, ...entry.channelMessages];
+}
+
 /**
  * The usage of the replies, also of those without an entry of their own, and the messages of channels. The `claude` CLI
  * stores each block of a reply with the usage of the whole reply.
  */
-export function totalsOf(entries: readonly Entry[]): EarlierEntries {
+export function totalsOf(entries: readonly Entry[]): Required<EarlierEntries> {
   const from = entries.findLastIndex((entry) => entry.type === 'compaction' && entry.earlier !== undefined);
   const first = entries[from];
   const earlier = first?.type === 'compaction' ? first.earlier : undefined;
@@ -59,6 +79,7 @@ export function totalsOf(entries: readonly Entry[]): EarlierEntries {
       ...(earlier?.channelMessages ?? []),
       ...later.flatMap((entry) => entry.channelMessages ?? []),
     ],
+    unanswered: later.reduce(unansweredAfter, earlier?.unanswered ?? []),
   };
 }
 

@@ -85,8 +85,9 @@ export type ReplyUsage = {
 export type EarlierEntries = {
   /** The usage of all replies, one item per model. */
   readonly replies: readonly ReplyUsage[];
-  /** The latest messages of channels. */
+  /** The latest messages of channels, and those of them that no reply follows. */
   readonly channelMessages: readonly string[];
+  readonly unanswered?: readonly string[];
 };
 
 /** The position of an entry: after its parent, which need not be the line before it. */
@@ -193,10 +194,11 @@ function parseNotes(value: Record<string, unknown>): EntryNotes {
 
 function parseEarlier(value: unknown): EarlierEntries | undefined {
   if (!isRecord(value)) return undefined;
-  const { replies, channelMessages } = value;
+  const { replies, channelMessages, unanswered } = value;
   return {
     replies: parseReplies(replies),
     channelMessages: Array.isArray(channelMessages) ? channelMessages.map(String) : [],
+    ...(Array.isArray(unanswered) && { unanswered: unanswered.map(String) }),
   };
 }
 

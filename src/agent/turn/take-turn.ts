@@ -17,7 +17,7 @@ import { reminderText } from '../session/reminders.ts';
 import type { Session } from '../session/session.ts';
 import type { UserMessage } from '../session/turn-queue.ts';
 import { mentionedFiles } from '../skills/mentioned-files.ts';
-import type { TakenNotices } from '../tasks/notices.ts';
+import { newTexts, type TakenNotices } from '../tasks/notices.ts';
 import { connectedServers } from './agent-tools.ts';
 import { backgroundFields, runAgent, stopHook, type TurnEnd } from './run-agent.ts';
 import { commandNames, expandCommand, listCommands } from './slash-commands.ts';
@@ -193,7 +193,7 @@ function sendNotices(session: Session, { notices }: TakenNotices): void {
 function withPassiveNotices(session: Session, blocks: readonly UserBlock[]): readonly UserBlock[] {
   const batch = session.notices.take('prompt');
   if (!batch) return blocks;
-  return [...batch.notices.map(({ text }) => ({ type: 'text' as const, text })), ...blocks];
+  return [...newTexts(batch).map((text) => ({ type: 'text' as const, text })), ...blocks];
 }
 
 /** The content of a turn that notices start. They are neither commands nor prompts, so no hooks of prompts run. */
@@ -219,10 +219,11 @@ async function runLead(
   notices: TakenNotices | undefined,
 ): Promise<TurnEnd> {
   const { conversation, options, output } = session;
-  conversation.recordChannelMessages(notices?.channelMessages ?? []);
   const before = await session.reminders.beforePrompt(conversation.messages, turn.signal);
   conversation.addReminders([...before, ...reminders.map(reminderText)]);
-  conversation.add(content, uuid, notices ? 'meta' : 'prompt');
+  conversation.recordChannelMessages(notices?.channelMessages ?? []);
+  // Nothing is new if the conversation contains all messages of channels that the turn answers.
+  if (content.length > 0) conversation.add(content, uuid, notices ? 'meta' : 'prompt');
   session.reminders.added(conversation.messages);
   await session.context.checkpoints
     ?.begin(uuid, turn.signal)
@@ -262,7 +263,7 @@ async function runLead(
       if (!batch) return [];
       conversation.recordChannelMessages(batch.channelMessages);
       sendNotices(session, batch);
-      return batch.notices.map(({ text }) => text);
+      return newTexts(batch);
     },
     connectServer: (name) => connectServer(session, name),
     readableServers: () => connectedServers(session.servers),

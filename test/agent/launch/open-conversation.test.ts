@@ -136,6 +136,28 @@ describe('open conversation', () => {
     expect(await readFile(fork.transcript?.path ?? '', 'utf8')).toContain(uuid(1));
   });
 
+  test('knows which messages of channels no reply follows', async () => {
+    const { root, now, note } = keeping;
+    const content = [{ type: 'text' as const, text: 'x' }];
+    const earlier = { replies: [], channelMessages: ['a', 'b'], unanswered: ['b'] };
+    const usage = { input_tokens: 3, output_tokens: 2 };
+    {
+      await using transcript = new Transcript({ root, cwd: '/w', sessionId: ONE, now, onUnwritable: note });
+      await transcript.append([
+        { type: 'compaction', trigger: 'auto', preTokens: 1, summary: 's', messages: [], earlier },
+        { type: 'user', content, channelMessages: ['c'], uuid: uuid(1) },
+        { type: 'assistant', content, model: 'm', usage },
+        { type: 'user', content, channelMessages: ['d'] },
+      ]);
+    }
+    expect(await open({ resume: ONE })).toMatchObject({
+      channelMessages: ['a', 'b', 'c', 'd'],
+      unansweredMessages: ['d'],
+    });
+    const upTo = await open({ resume: ONE, resumeSessionAt: uuid(1) });
+    expect(upTo.unansweredMessages).toEqual(['b', 'c']);
+  });
+
   test('continues the most recent conversation of the directory', async () => {
     await keep(ONE);
     expect(await open({ continue: true })).toMatchObject({ sessionId: ONE, messages: [{}, {}, {}] });

@@ -317,6 +317,50 @@ describe('messages of channels', () => {
     expect(lastText(model)).not.toContain('>old<');
   });
 
+  /** A conversation that was killed while the model had a message of a channel to answer. */
+  async function killedWhileAnswering() {
+    const directory = mkdtempSync(join(tmpdir(), 'channels-'));
+    using inbox = await Inbox.open(directory);
+    inbox.admit({ project: '/w', conversation: 'same' }, [
+      { source: 'news', id: '1', content: 'alarm', meta: {}, state: 'pending' },
+    ]);
+    const content = [{ type: 'text' as const, text: '<channel source="news" id="1">alarm</channel>' }];
+    return {
+      directory,
+      sessionId: 'same',
+      messages: [{ role: 'user' as const, content }],
+      channelMessages: ['news/1'],
+      unansweredMessages: ['news/1'],
+    };
+  }
+
+  test('that the model did not answer before its process was killed get a turn, without a second copy', async () => {
+    const killed = await killedWhileAnswering();
+    const { client, model } = await openAgent(async () => text('on it'), killed);
+    expect(await nextResult(client)).toMatchObject({
+      result: 'on it',
+      origin: { kind: 'channel', server: 'news' },
+    });
+    expect(model.requests).toHaveLength(1);
+    expect(JSON.stringify(model.requests[0]?.messages).split('>alarm<')).toHaveLength(2);
+    await expect.poll(() => storedIn(killed.directory)).toMatchObject([{ state: 'delivered' }]);
+  });
+
+  test('that the model answers with the first prompt after a kill get no turn of their own', async () => {
+    const killed = await killedWhileAnswering();
+    const server = toolServer('news', { channel: true });
+    const { client, model } = await openAgent(async () => text('ok'), {
+      ...killed,
+      options: { mcpServers: { news: server } },
+    });
+    await client.ask('hello');
+    await expect.poll(() => storedIn(killed.directory)).toMatchObject([{ state: 'delivered' }]);
+    await server.channel.send('later');
+    await nextResult(client);
+    expect(model.requests).toHaveLength(2);
+    expect(JSON.stringify(model.requests[0]?.messages).split('>alarm<')).toHaveLength(2);
+  });
+
   test('an inbox that cannot be opened is one clear note; the agent goes on', async () => {
     const server = toolServer('news', { channel: true });
     const { client, notes } = await openAgent(async () => text('ok'), {

@@ -43,6 +43,30 @@ test('the totals of a compaction stand for the entries before it, with their cos
   expect(whole).toEqual(fromCompaction);
 });
 
+test('messages of channels are unanswered until a reply follows, also across a compaction', () => {
+  const pushed = (key: string): EntryBody & EntryNotes => ({
+    type: 'user',
+    content: [{ type: 'text', text: key }],
+    channelMessages: [key],
+  });
+  const entries = [pushed('a'), reply(1), pushed('b'), pushed('c')];
+  const totals = new EarlierTotals();
+  for (const entry of entries) totals.addEntry(entry);
+  expect(totals.unanswered).toEqual(['b', 'c']);
+  expect(totalsOf(linked(entries)).unanswered).toEqual(['b', 'c']);
+  const compaction: EntryBody = {
+    type: 'compaction',
+    trigger: 'auto',
+    preTokens: 1,
+    summary: '',
+    messages: [],
+    earlier: totals.sum(),
+  };
+  expect(totalsOf(linked([compaction, pushed('d')])).unanswered).toEqual(['b', 'c', 'd']);
+  const answered = totalsOf(linked([compaction, pushed('d'), reply(1)]));
+  expect(answered).toMatchObject({ unanswered: [], channelMessages: ['a', 'b', 'c', 'd'] });
+});
+
 test('the latest messages of channels are kept', () => {
   const totals = new EarlierTotals();
   for (let n = 0; n < 1_100; n++) totals.add({ channelMessages: [`m${n}`] });
