@@ -4,7 +4,7 @@ import type { PushedMessage } from './channel-message.ts';
 import type { NewMessage } from './inbox.ts';
 
 /** The kind of a refusal. */
-export type RefusalReason = 'invalid' | 'rate' | 'quota' | 'storage';
+export type RefusalReason = 'invalid' | 'rate' | 'quota' | 'duplicate' | 'storage';
 
 /** Each kind as a text for the user. */
 export const REFUSALS: Readonly<Record<RefusalReason, string>> = {
@@ -12,6 +12,8 @@ export const REFUSALS: Readonly<Record<RefusalReason, string>> = {
   rate: 'the server exceeded the rate limit; raise "maxPerMinute" of the channel, or let the server send less',
   quota:
     'too many messages of the channel are pending; let a conversation receive them, or delete them with: toolplane channels purge --state pending --source <name>',
+  duplicate:
+    'the server sent a message with the same "meta.id" and other content before; let the server use each id once',
   storage: 'the channel inbox cannot be written; an earlier warning gives the reason and the remedy',
 };
 

@@ -387,6 +387,7 @@ export class Channels implements AsyncDisposable {
       const outcome = outcomes[at];
       if (!outcome) continue;
       if (outcome.kind === 'quota') this.#refuse(server, { reason: 'quota', id: message.id });
+      else if (outcome.kind === 'conflict') this.#refuse(server, { reason: 'duplicate', id: message.id });
       else this.#servers.notify(server, CHANNEL.ack, { id: outcome.id, state: message.state });
       if (outcome.kind === 'admitted' && message.state === 'quarantined') {
         this.#noteOnce(

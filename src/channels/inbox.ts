@@ -21,10 +21,10 @@ export type NewMessage = PushedMessage & {
   readonly reason?: string;
 };
 
-/** Whether a message is stored now, was stored before, or is refused because the source has too many pending. */
+/** Whether a message is stored now, was stored before, or is refused: too many are pending, or another one has its id. */
 export type Admitted =
   | { readonly kind: 'admitted' | 'duplicate'; readonly id: string; readonly state: MessageState }
-  | { readonly kind: 'quota'; readonly id: string };
+  | { readonly kind: 'quota' | 'conflict'; readonly id: string };
 
 /** What one source of a project may have, and how long messages are kept. */
 export type InboxLimits = {
@@ -329,7 +329,8 @@ export class Inbox implements Disposable {
       message.id === undefined
         ? undefined
         : this.#findDuplicate(project, conversation, { source, id, content, meta, state });
-    if (known) return { kind: 'duplicate', id, state: known };
+    if (known && known.content !== content) return { kind: 'conflict', id };
+    if (known) return { kind: 'duplicate', id, state: known.state };
     const bytes = Buffer.byteLength(content) + Buffer.byteLength(meta);
     if (!this.#makeRoom(project, source, state, bytes)) return { kind: 'quota', id };
     this.#run(
@@ -349,7 +350,7 @@ export class Inbox implements Disposable {
     return { kind: 'admitted', id, state };
   }
 
-  /** The state in which a message is stored already. */
+  /** The stored message of which a message is a duplicate; one with other content if only the id is the same. */
   #findDuplicate(
     project: string,
     conversation: string | null,
@@ -360,13 +361,13 @@ export class Inbox implements Disposable {
       meta,
       state,
     }: Pick<StoredMessage, 'source' | 'id' | 'content' | 'state'> & { readonly meta: string },
-  ): MessageState | undefined {
+  ): Pick<StoredMessage, 'state' | 'content'> | undefined {
     const found = this.#all(
       'SELECT conversation, content, meta, state FROM message WHERE project = ? AND source = ? AND id = ?',
       project,
       source,
       id,
-    ).find((row) => {
+    ).filter((row) => {
       const isSame = row.content === content && row.meta === meta;
       // A quarantined message must not turn an accepted message with the same id into a duplicate.
       if ((row.state === 'quarantined') !== (state === 'quarantined'))
@@ -376,7 +377,8 @@ export class Inbox implements Disposable {
         isSame && (row.conversation === null || !this.#conversations.isRunning(String(row.conversation)))
       );
     });
-    return found && (found.state as MessageState);
+    const known = found.find((row) => row.content === content) ?? found[0];
+    return known && { state: known.state as MessageState, content: String(known.content) };
   }
 
   /** Whether the source may have one more message. The oldest quarantined messages are deleted to make room. */

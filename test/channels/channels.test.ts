@@ -149,6 +149,22 @@ describe('channels', () => {
     expect(notes).toEqual([expect.stringMatching(/^the channel inbox \/.* cannot be written: .*read-only/)]);
   });
 
+  test('a message with the id of another one is refused with one note; the same message again is acknowledged', async () => {
+    const { channels, push, acked, sent, notes } = open();
+    for (const content of ['one', 'one', 'two', 'three']) push(content, '1');
+    await expect.poll(() => notes.length).toBe(1);
+    expect(notes).toEqual([
+      'channel "s": 2 messages were refused: the server sent a message with the same "meta.id" and other content before; let the server use each id once',
+    ]);
+    expect(acked()).toEqual(['1', '1']);
+    const refused = {
+      method: 'notifications/toolplane/channel/nack',
+      params: { reason: 'duplicate', id: '1' },
+    };
+    expect(sent.slice(2)).toEqual([refused, refused]);
+    expect(channels.take('idle').map(({ content }) => content)).toEqual(['one']);
+  });
+
   test('an invalid message is refused with its fault', async () => {
     const { channels, sent } = open();
     channels.receive('s', MESSAGE, { content: 7 });

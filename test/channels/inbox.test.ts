@@ -93,7 +93,8 @@ describe('the inbox', () => {
   });
 
   test.each([
-    ['the same id in one conversation', A, 'x', 'other content', 'duplicate'],
+    ['the same message in one conversation', A, 'x', 'one', 'duplicate'],
+    ['the id of another message in one conversation', A, 'x', 'other content', 'conflict'],
     ['the same message after its conversation ended', B, 'x', 'one', 'duplicate'],
     ['the id of another message after its conversation ended', B, 'x', 'two', 'admitted'],
     ['another id', A, 'y', 'one', 'admitted'],
@@ -136,6 +137,8 @@ describe('the inbox', () => {
     inbox.leave('c');
     inbox.adopt(B, ['s']);
     expect(contents(inbox, B)).toEqual(['one', 'of a', 'of c']);
+    const again = inbox.admit(B, [message('of c', { id: 'y' }), message('new', { id: 'y' })]);
+    expect(again.map(({ kind }) => kind)).toEqual(['duplicate', 'conflict']);
   });
 
   test('a message that is posted twice is a duplicate, also if a running conversation has it', async () => {
@@ -154,7 +157,7 @@ describe('the inbox', () => {
     const forged = message('forged', { id: '7', state: 'quarantined', reason: 'unknown sender' });
     const real = message('real', { id: '7' });
     const outcomes = inbox.admit(A, [forged, forged, real, real, forged]);
-    expect(outcomes.map((it) => [it.kind, it.kind === 'quota' ? undefined : it.state])).toEqual([
+    expect(outcomes.map((it) => [it.kind, 'state' in it ? it.state : undefined])).toEqual([
       ['admitted', 'quarantined'],
       ['duplicate', 'quarantined'],
       ['admitted', 'pending'],

@@ -256,6 +256,8 @@ async function send(given: string | undefined, { inbox, values, output, project 
     throw new Error(
       `too many messages of ${source} are pending; let a conversation receive them, or delete them with: toolplane channels purge --state pending --source ${shellQuote(source)}`,
     );
+  if (kind === 'conflict')
+    throw new Error(`a message ${id} of ${source} with other content is already stored; use another id`);
   const state = kind === 'duplicate' ? 'duplicate' : 'pending';
   await output.print(
     values.json

@@ -10,7 +10,7 @@ export type ChannelReceipt = {
   readonly kind: 'ack' | 'nack';
   /** The id of the message: its `meta.id`, or the one that the host assigned. */
   readonly id: string | undefined;
-  /** Why the message was not stored: `invalid`, `rate`, `quota` or `storage`. */
+  /** Why the message was not stored: `invalid`, `rate`, `quota`, `duplicate` or `storage`. */
   readonly reason?: string;
 };
 
