@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fchmodSync, fstatSync, mkdirSync, openSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -88,13 +98,13 @@ export async function openInboxDatabase(
       return connect(location, true);
     }
   }
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const file = openSync(path, 'a', 0o600);
   try {
-    // The other files of the database get the mode of this one.
-    if ((fstatSync(file).mode & 0o077) !== 0) fchmodSync(file, 0o600);
-  } finally {
-    closeSync(file);
+    createFile(path);
+  } catch (cause) {
+    if (access === 'write' || !isMissing(path)) throw cause;
+    const empty = new DatabaseSync(':memory:');
+    empty.exec(SCHEMA);
+    return empty;
   }
   const db = connect(path, false);
   try {
@@ -103,6 +113,43 @@ export async function openInboxDatabase(
   } catch (cause) {
     db.close();
     throw cause;
+  }
+}
+
+/** Creates the file and its directory if needed, and removes the permissions of other users. */
+function createFile(path: string): void {
+  createDirectory(dirname(path));
+  const file = openSync(path, 'a', 0o600);
+  try {
+    // The other files of the database get the mode of this one.
+    if ((fstatSync(file).mode & 0o077) !== 0) fchmodSync(file, 0o600);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function createDirectory(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    // On a read-only disk, Node reports that the directory does not exist.
+    let parent = path;
+    while (!existsSync(parent)) parent = dirname(parent);
+    try {
+      accessSync(parent, constants.W_OK);
+    } catch {
+      throw new Error(`${parent} is read-only; make it writable`, { cause });
+    }
+    throw cause;
+  }
+}
+
+function isMissing(path: string): boolean {
+  try {
+    statSync(path);
+    return false;
+  } catch (cause) {
+    return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
   }
 }
 

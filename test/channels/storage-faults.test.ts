@@ -99,6 +99,24 @@ describe('an inbox that several processes use at once', () => {
 });
 
 describe('an inbox in a read-only directory', () => {
+  test('that does not exist is empty for readers; an error names the directory', async () => {
+    const directory = newDirectory();
+    const isolated = ['unshare', '--user', '--map-root-user', '--mount'];
+    const mount = `mount -t tmpfs -o ro tmpfs ${directory}`;
+    const [program = '', ...args] = [...isolated, 'sh', '-c', mount];
+    const isMounted = spawnSync(program, args).status === 0;
+    const list = (more: string) => `'${process.execPath}' '${LIST}' ${directory}/home/channels ${more}`;
+    // Without the right to mount, another user's directory is as read-only as a disk.
+    const script = `${isMounted ? mount : 'true'} && ${list('')} && ${list('more')}`;
+    if (!isMounted) chmodSync(directory, 0o555);
+    const user = !isMounted && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const { lines, stderr } = await run([...(isMounted ? isolated : []), 'sh', '-c', script], user);
+    expect(lines, stderr).toEqual(['[]']);
+    expect(stderr).toContain(
+      `the channel inbox ${directory}/home/channels/inbox.db cannot be opened: ${directory} is read-only; make it writable`,
+    );
+  }, 30_000);
+
   test('is one clear error; nothing is acknowledged, and what was acknowledged before is there', async () => {
     const directory = newDirectory();
     const isRoot = process.getuid?.() === 0;
