@@ -21,7 +21,7 @@ import { clearSignIns } from '../../mcp/auth/cross-app-access.ts';
 import { CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import { connect } from '../../mcp/connection/connect.ts';
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
-import { Secrets } from '../../mcp/connection/secrets.ts';
+import { SecretMask } from '../../mcp/connection/secret-mask.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { openServer } from '../../mcp/servers/open-server.ts';
 import { addJsonFlag, formatOf, type McpFormat, usageError } from '../flags/flag-values.ts';
@@ -305,7 +305,7 @@ export function accountServers(
     }),
   );
   const store = openSecretStore(configuration.context);
-  const secrets = new Secrets(
+  const secrets = new SecretMask(
     [],
     store.names().flatMap((name) => store.get(name) ?? []),
   );
