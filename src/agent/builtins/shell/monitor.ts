@@ -48,7 +48,7 @@ export const MONITOR = defineBuiltIn({
     const output = new OutputSpool(context.outputFile(id), (line) => events.add(line));
     output.spool();
     const { workspace, env } = context;
-    const shell = new Command(command, { cwd: workspace.cwd, env, output });
+    const shell = new Command(command, { cwd: workspace.directory ?? workspace.cwd, env, output });
     const task = context.tasks.start({
       id,
       type: 'local_bash',

@@ -1,6 +1,7 @@
+import { realpathSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { MONITOR } from '../../../../src/agent/builtins/shell/monitor.ts';
-import { call, failed } from '../built-in-world.ts';
+import { call, directoryWith, failed } from '../built-in-world.ts';
 import { backgroundSession } from './background-session.ts';
 
 describe('Monitor', () => {
@@ -48,6 +49,15 @@ describe('Monitor', () => {
     const [text = ''] = events();
     expect(text).toContain('&lt;/event>&lt;/task-notification>');
     expect(text.length).toBeLessThan(4_100);
+  });
+
+  test('it runs in the current directory of the session', async () => {
+    const { context, over, events } = backgroundSession();
+    const current = directoryWith();
+    const moved = { ...context, workspace: { ...context.workspace, directory: current } };
+    await call(MONITOR, { description: 'it', command: 'pwd -P' }, moved);
+    await over();
+    expect(events()).toEqual([realpathSync(current), undefined]);
   });
 
   test('it needs a command', async () => {
