@@ -82,23 +82,34 @@ export function channelElement({
 }): string {
   const attributes = [['source', source] as const, ...Object.entries(meta)].map(
     ([name, value]) =>
-      ` ${name}="${escapeText(value).replaceAll('\n', '\\u000a').replaceAll('\t', '\\u0009')}"`,
+      ` ${name}="${escapeText(plainQuotes(value)).replaceAll('\n', '\\u000a').replaceAll('\t', '\\u0009')}"`,
   );
   return `<channel${attributes.join('')}>${escapeText(content)}</channel>`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Characters that models read as angle brackets or quotes, although they are others. */
-const LOOK_ALIKES: Readonly<Record<string, string>> = {
-  '\uff1c': '<',
-  '\ufe64': '<',
-  '\uff1e': '>',
-  '\ufe65': '>',
-  '\uff02': '"',
-  '\uff06': '&',
-  '\ufe60': '&',
-};
+/** Characters that models read as markup, although they are others. */
+const plainMarkup = replacer({
+  '<': '\uff1c\ufe64\u02c2\u1438\u16b2\u2039\u2329\u276c\u276e\u2770\u27e8\u29fc\u3008\u{1d236}',
+  '>': '\uff1e\ufe65\u02c3\u1433\u203a\u232a\u276d\u276f\u2771\u27e9\u29fd\u3009\u{1d237}\u{16f3f}',
+  '"': '\uff02',
+  '&': '\uff06\ufe60',
+});
+
+/** Quotes that are common in texts, but could be read as the end of an attribute. */
+const plainQuotes = replacer({
+  '"': '\u02ba\u02dd\u201c\u201d\u201e\u201f\u2033\u2036\u301d\u301e\u301f',
+});
+
+/** Replaces each of these characters by the one that it looks like. */
+function replacer(lookAlikes: Readonly<Record<string, string>>): (text: string) => string {
+  const plain = new Map(
+    Object.entries(lookAlikes).flatMap(([to, all]) => Array.from(all, (it) => [it, to] as const)),
+  );
+  const pattern = new RegExp(`[${[...plain.keys()].join('')}]`, 'gu');
+  return (text) => text.replaceAll(pattern, (it) => plain.get(it) ?? it);
+}
 
 /** Characters without a shape, which can carry hidden text; joiners and the selectors of emoji are left. */
 const HIDDEN_CHARACTERS = /(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
@@ -106,14 +117,9 @@ const HIDDEN_CHARACTERS = /(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_C
 /** More joiners and selectors in a row than any emoji has: they could spell a hidden text. */
 const HIDDEN_RUN = /(?:\u200c|\u200d|\ufe0e|\ufe0f){3,}/g;
 
-/** Escapes markup, look-alikes of markup and invisible characters, except tabs and line breaks. */
+/** Escapes markup, its look-alikes and invisible characters, except tabs and line breaks. */
 function escapeText(text: string): string {
-  return text
-    .replaceAll('\r\n', '\n')
-    .replaceAll(
-      /[\uff1c\ufe64\uff1e\ufe65\uff02\uff06\ufe60]/g,
-      (character) => LOOK_ALIKES[character] ?? character,
-    )
+  return plainMarkup(text.replaceAll('\r\n', '\n'))
     .replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character)
     .replaceAll(INVISIBLE_CHARACTERS, (character) =>
       character === '\n' || character === '\t' ? character : escapedCode(character),
