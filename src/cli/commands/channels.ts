@@ -247,6 +247,8 @@ async function send(given: string | undefined, { inbox, values, output, project 
   const meta = Object.fromEntries((values.meta ?? []).map(parseMeta));
   const pushed = parsePushed({ content, meta });
   if ('fault' in pushed) throw new UsageError(pushed.fault);
+  for (const [key, value] of Object.entries(meta))
+    if (pushed.meta[key] !== value) throw new UsageError(`--meta ${JSON.stringify(key)}: ${META_LIMITS}`);
   const bytes = Buffer.byteLength(content);
   if (bytes > CHANNEL_DEFAULTS.maxBytes)
     throw new UsageError(`the message has ${bytes} bytes; at most ${CHANNEL_DEFAULTS.maxBytes} are allowed`);
@@ -267,6 +269,9 @@ async function send(given: string | undefined, { inbox, values, output, project 
         : `message ${id} of ${source} is pending; a conversation of this directory that enables channels receives it\n`,
   );
 }
+
+const META_LIMITS =
+  'a key consists of at most 64 letters, digits and _, does not start with a digit and is not "source" (set the source with --source); a value has at most 1024 characters, and a message at most 32 attributes';
 
 function filterOf({ values, project }: Work): MessageFilter {
   return {

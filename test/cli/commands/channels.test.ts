@@ -192,6 +192,8 @@ describe('toolplane channels', () => {
 
   test.each([
     [['send', 'x', '--meta', 'novalue'], /expected key=value/],
+    [['send', 'x', '--meta', 'source=evil'], /--meta "source": .*--source/],
+    [['send', 'x', '--meta', 'a=1', '--meta', 'bad key=1'], /--meta "bad key": a key consists of/],
     [['tail', '--state', 'lost'], /Expected one of pending, delivered, quarantined, expired/],
     [['tails'], /unknown action 'tails'; did you mean tail\?/],
   ])('%j is a usage error', async (args, message) => {
