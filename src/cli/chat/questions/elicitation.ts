@@ -5,6 +5,7 @@ import type {
   ElicitationValue,
 } from '../../../sdk/options/options.ts';
 import { line, type Piece } from '../../terminal/render.ts';
+import { sanitizeLine } from '../../terminal/terminal-text.ts';
 import type { AskEnd, Asking, Questions } from './questions.ts';
 
 /** The answer to an elicitation request; `mute` declines all further requests of the server. */
@@ -53,15 +54,15 @@ export async function askElicitation(
   const fields = formFields(request.requestedSchema);
   for (const field of fields) {
     const { description } = field.schema;
-    if (typeof description === 'string') asking.print([line([`  ${description}`, 'dim'])]);
+    if (typeof description === 'string') asking.print([line([`  ${indented(description)}`, 'dim'])]);
     for (;;) {
-      const end = await asking.ask(`  ${field.label} (${field.hint}): `, COMMANDS);
+      const end = await asking.ask(`  ${sanitizeLine(`${field.label} (${field.hint})`)}: `, COMMANDS);
       if (end.kind !== 'text') return withoutAnswer(end);
       const read = parseField(field, end.text);
       // The values of a form are primitives or lists of strings, as MCP defines them.
       if (read.kind === 'value') content[field.name] = read.value as ElicitationValue;
       if (read.kind !== 'fault') break;
-      asking.print([line([`  ${read.text}`, 'warn'])]);
+      asking.print([line([`  ${sanitizeLine(read.text)}`, 'warn'])]);
     }
   }
   return fields.length > 0 ? { action: 'accept', content } : askConsent(asking, '  agree? (y or n) ');
@@ -70,7 +71,12 @@ export async function askElicitation(
 /** The server's name comes first, since the server controls the rest of the text. */
 function elicitationQuestion({ serverName, message, mode, url }: ElicitationRequest): Piece[] {
   return [
-    line(['? ', 'warn'], 'Server ', [serverName, 'strong'], ' requests input: ', message),
+    {
+      kind: 'line',
+      spans: [['? ', 'warn'], 'Server ', [serverName, 'strong'], ' requests input: ', indented(message)],
+      overflow: 'wrap',
+      hang: 2,
+    },
     ...(mode === 'url' && url ? addressLines(url) : []),
     line([
       `  Answers are sent to ${serverName}. Ctrl-C cancels the request, /decline declines it, /mute declines all requests of this server.`,
@@ -83,13 +89,18 @@ function elicitationQuestion({ serverName, message, mode, url }: ElicitationRequ
   ];
 }
 
+/** No line of a server's text starts at the left edge, where the lines of Toolplane start. */
+function indented(text: string): string {
+  return text.replaceAll('\n', '\n  ');
+}
+
 /** The host on a line of its own: the rest of an address can be made to look like another one. */
 function addressLines(url: string): Piece[] {
   if (!URL.canParse(url)) return [line(['  The address is invalid: ', 'warn'], JSON.stringify(url))];
   const { protocol, host, username, password } = new URL(url);
   const isSecure = protocol === 'https:' || isLoopback(host);
   return [
-    line('  ', [url, 'accent']),
+    line('  ', [sanitizeLine(url), 'accent']),
     line('  host: ', [host, 'strong'], isSecure ? '' : ' (the connection is not encrypted)'),
     ...(username || password ? [line(['  The address contains a user name: check the host.', 'warn'])] : []),
     ...(host.includes('xn--')
