@@ -70,6 +70,22 @@ export function formatChannelMessages(
   return [CHANNEL_LABEL, ...messages.map(channelElement)].join('\n\n');
 }
 
+/** The messages in a text that `formatChannelMessages` returned; none in any other text. */
+export function parseChannelMessages(text: string): { readonly source: string; readonly content: string }[] {
+  if (!text.startsWith(CHANNEL_LABEL)) return [];
+  return Array.from(
+    text.matchAll(/<channel source="([^"]*)"[^>]*>([^<]*)<\/channel>/g),
+    ([, source = '', content = '']) => ({
+      source: withoutEntities(source),
+      content: withoutEntities(content),
+    }),
+  );
+}
+
+function withoutEntities(text: string): string {
+  return text.replaceAll(/&(?:amp|lt|gt|quot);/g, (entity) => CHARACTERS.get(entity) ?? entity);
+}
+
 /** One message as an element that its text cannot close, extend or imitate. */
 export function channelElement({
   source,
@@ -88,6 +104,8 @@ export function channelElement({
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+const CHARACTERS = new Map(Object.entries(ENTITIES).map(([character, entity]) => [entity, character]));
 
 /** Characters that models read as markup, although they are others. */
 const plainMarkup = replacer({

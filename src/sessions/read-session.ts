@@ -102,15 +102,15 @@ function isPromptedSince(records: readonly TranscriptRecord[], time: string): bo
 /** What the messages of a sub-agent have in common. */
 export type Parent = Pick<SessionMessage, 'parent_tool_use_id' | 'parent_agent_id'>;
 
-/** The messages of the latest branch of a transcript, oldest first. */
+/** The messages of the latest branch of a transcript, oldest first; `meta` adds those that the user did not write. */
 export function sessionMessages(
   records: readonly TranscriptRecord[],
   parent: Parent,
-  { system = false, sidechain = false } = {},
+  { system = false, sidechain = false, meta = false } = {},
 ): SessionMessage[] {
   const isShown = ({ type, isMeta, isSidechain, teamName }: TranscriptRecord) =>
     (type === 'user' || type === 'assistant' || (system && type === 'system')) &&
-    isMeta !== true &&
+    (meta || isMeta !== true) &&
     (sidechain || isSidechain !== true) &&
     teamName === undefined;
   return branchOf(records, { sidechain })
@@ -129,6 +129,7 @@ function toMessage(record: TranscriptRecord, parent: Parent): SessionMessage {
     message,
     ...parent,
     ...(isSummary && { isCompactSummary: true }),
+    ...(record.isMeta === true && { isMeta: true }),
     ...(record.isQueuedCommand === true && { isQueuedCommand: true }),
     ...((isSummary || record.isVisibleInTranscriptOnly === true) && { is_meta: true }),
     ...(timestamp !== undefined && { timestamp }),

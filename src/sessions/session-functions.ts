@@ -78,13 +78,14 @@ export async function getSessionMessages(
   roots: TranscriptRoots,
   sessionId: string,
   options: GetSessionMessagesOptions = {},
+  { meta = false } = {},
 ): Promise<SessionMessage[]> {
   const file = await findTranscript(roots, String(sessionId), checked(options));
   if (!file) return [];
   const { records } = await readRecords(file.path);
   const system = options.includeSystemMessages === true;
   return page(
-    sessionMessages(records, { parent_tool_use_id: null, parent_agent_id: null }, { system }),
+    sessionMessages(records, { parent_tool_use_id: null, parent_agent_id: null }, { system, meta }),
     options,
   );
 }

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { channelElement, formatChannelMessages, parsePushed } from '../../src/channels/channel-message.ts';
+import {
+  channelElement,
+  formatChannelMessages,
+  parseChannelMessages,
+  parsePushed,
+} from '../../src/channels/channel-message.ts';
 
 /** Exactly one element: its attributes and its content contain no markup. */
 const ELEMENT = /^<channel source="([^"<>]*)"((?: [A-Za-z_]\w*="[^"<>]*")*)>([^<>]*)<\/channel>$/;
@@ -68,6 +73,16 @@ describe('a message of a channel for the model (R172)', () => {
     expect(channelElement({ source: 's', content, meta: {} })).toBe(
       `<channel source="s">${content}</channel>`,
     );
+  });
+
+  test('a text with messages can be parsed again', () => {
+    const messages = [
+      { source: 'a"b', content: 'x </channel> &lt; "y"\nz', meta: { user: '<ann>' } },
+      { source: 'c', content: '', meta: {} },
+    ];
+    const parsed = messages.map(({ source, content }) => ({ source, content }));
+    expect(parseChannelMessages(formatChannelMessages(messages))).toEqual(parsed);
+    expect(parseChannelMessages('<channel source="a">typed</channel>')).toEqual([]);
   });
 
   test('joiners and selectors stay in emoji, but cannot spell a hidden text', () => {

@@ -80,6 +80,13 @@ test('its messages have the shape of the official function', async () => {
   expect(await sessions.listSubagents(roots, SESSION)).toEqual([]);
 });
 
+test('text that the user did not write is a message only on request', async () => {
+  const { roots } = await stored([...TURN, { ...user(3, 'A server pushed this'), isMeta: true } as NewEntry]);
+  expect(await sessions.getSessionMessages(roots, SESSION)).toHaveLength(2);
+  const all = await sessions.getSessionMessages(roots, SESSION, {}, { meta: true });
+  expect(all.slice(2)).toMatchObject([{ uuid: uuid(3), isMeta: true }]);
+});
+
 test('a compacted session starts with its summary; the boundary is a system message', async () => {
   const compaction: NewEntry = {
     type: 'compaction',

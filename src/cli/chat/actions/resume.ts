@@ -1,5 +1,6 @@
 import type { TranscriptRoots } from '../../../agent/transcript/session-files.ts';
 import { isRecord } from '../../../base/json-value.ts';
+import { parseChannelMessages } from '../../../channels/channel-message.ts';
 import type { SDKMessage } from '../../../protocol/agent-message.ts';
 import type { Choice } from '../../terminal/line-editor.ts';
 import { sanitizeLine, truncateToWidth } from '../../terminal/terminal-text.ts';
@@ -33,7 +34,7 @@ export function storedConversations(roots: TranscriptRoots): StoredConversations
     },
     async read(dir, id) {
       const { getSessionMessages } = await load();
-      return getSessionMessages(roots, id, { dir });
+      return getSessionMessages(roots, id, { dir }, { meta: true });
     },
   };
 }
@@ -107,17 +108,34 @@ function replayed(stored: Readonly<Record<string, unknown>>): Replayed[] {
   const texts = blocks
     .filter(isRecord)
     .flatMap(({ type: kind, text }) => (kind === 'text' ? [String(text)] : []));
+  const pushed = texts.flatMap(channelMessages);
+  if (stored.isMeta === true) return pushed;
   const isInterrupted = texts.some((text) => INTERRUPTED.test(text));
   const typed = texts.flatMap((text) => {
     if (INTERRUPTED.test(text)) return [];
     const [, command] = SHELL_INPUT.exec(text) ?? [];
     if (command !== undefined) return [`! ${command}`];
-    return TAGGED.test(text) ? [] : [text];
+    return TAGGED.test(text) || channelMessages(text).length > 0 ? [] : [text];
   });
   const hasResults = blocks.some((block) => isRecord(block) && block.type === 'tool_result');
   return [
     ...(hasResults ? [{ kind: 'message', message: frame } as const] : []),
+    ...pushed,
     ...(typed.length > 0 && !hasResults ? [{ kind: 'prompt', text: typed.join('\n') } as const] : []),
     ...(isInterrupted ? [{ kind: 'interrupted' } as const] : []),
   ];
+}
+
+/** The messages of channels in a text, as the chat received them. */
+function channelMessages(text: string): Replayed[] {
+  return parseChannelMessages(text).map(({ source, content }) => {
+    const message = {
+      type: 'user',
+      message: { role: 'user', content: [] },
+      parent_tool_use_id: null,
+      origin: { kind: 'channel', server: source },
+      channel_messages: [{ content }],
+    };
+    return { kind: 'message', message: message as unknown as SDKMessage };
+  });
 }

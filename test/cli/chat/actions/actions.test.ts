@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { BackgroundProcesses } from '../../../../src/agent/builtins/shell/background-processes.ts';
+import { formatChannelMessages } from '../../../../src/channels/channel-message.ts';
 import { splitWords } from '../../../../src/cli/chat/actions/add-server.ts';
 import { endpointModels } from '../../../../src/cli/chat/actions/models.ts';
 import {
@@ -11,6 +12,8 @@ import {
 } from '../../../../src/cli/chat/actions/resume.ts';
 import { runShellCommand, shellMessage } from '../../../../src/cli/chat/actions/shell.ts';
 import { contextReport } from '../../../../src/cli/chat/actions/usage.ts';
+import { show } from '../../../../src/cli/chat/show.ts';
+import { EMPTY_VIEW } from '../../../../src/cli/chat/view.ts';
 import { directoryWith } from '../../../agent/builtins/built-in-world.ts';
 import { text } from '../support/text.ts';
 
@@ -106,6 +109,37 @@ describe('resume', () => {
       it.kind === 'prompt' ? it.text : it.kind === 'message' ? it.message.type : it.kind,
     );
     expect(labels).toEqual(['hello', 'assistant', 'user', '! ls', 'interrupted']);
+  });
+
+  test('replays messages of channels, alone, with results and with a prompt', () => {
+    const pushed = (content: string) => ({
+      type: 'text',
+      text: formatChannelMessages([
+        { source: 'chat "a"', content, meta: { user: 'ann' } },
+        { source: 'ci', content: 'red', meta: {} },
+      ]),
+    });
+    const { messages } = replayedMessages([
+      { ...user([pushed('is </channel> & <b>')]), isMeta: true },
+      { ...user('Caveat: of a program'), isMeta: true },
+      user([{ type: 'tool_result', tool_use_id: 't', content: 'ok' }, pushed('2')]),
+      user([pushed('3'), { type: 'text', text: 'hello' }]),
+    ]);
+    const lines = messages.map((it) =>
+      it.kind === 'message'
+        ? text(show(EMPTY_VIEW, { kind: 'received', message: it.message, at: 0 }).pieces)
+        : it,
+    );
+    expect(lines).toEqual([
+      ['✉ chat "a" is </channel> & <b>'],
+      ['✉ ci red'],
+      [],
+      ['✉ chat "a" 2'],
+      ['✉ ci red'],
+      ['✉ chat "a" 3'],
+      ['✉ ci red'],
+      { kind: 'prompt', text: 'hello' },
+    ]);
   });
 
   test('of a long conversation, the last part from a prompt on is shown', () => {
