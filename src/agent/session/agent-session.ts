@@ -302,9 +302,9 @@ export class AgentSession implements Session {
     if (source === undefined || signal.aborted) return {};
     this.#startSource = undefined;
     if (source !== 'clear') {
-      const { servers, context, options } = this;
-      const rules = unmatchedRules({ servers, rules: context.rules.current().rules });
-      for (const text of [...rules, ...unknownChannels(options, servers)]) options.note?.(text);
+      const rules = unmatchedRules({ servers: this.servers, rules: this.context.rules.current().rules });
+      const channels = this.isInitialized ? [] : unknownChannels(this.options, this.servers);
+      for (const text of [...rules, ...channels]) this.options.note?.(text);
     }
     return this.hooks.run('SessionStart', { source }, signal);
   }

@@ -224,11 +224,12 @@ describe('messages of channels', () => {
       options: { mcpServers: { news: toolServer('news', { channel: true }) } },
       requested: ['news', 'nope'],
     });
+    const expected = ['channel "nope": there is no server with this name; check the name, or add the server'];
+    await client.initializationResult();
+    expect(notes).toEqual(expected);
     await client.ask('hello');
     await client.ask('again');
-    expect(notes).toEqual([
-      'channel "nope": there is no server with this name; check the name, or add the server',
-    ]);
+    expect(notes).toEqual(expected);
   });
 
   test('of unknown senders are quarantined, and delivered once a person releases them', async () => {

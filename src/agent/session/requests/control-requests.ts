@@ -21,6 +21,7 @@ import { commandNames, listCommands } from '../../turn/slash-commands.ts';
 import { currentSystemPrompt, DEFAULT_SYSTEM_PROMPT } from '../../turn/system-prompt.ts';
 import { announceCommands } from '../../turn/take-turn.ts';
 import { replayMessage, sortedAgents } from '../../turn/turn-report.ts';
+import { unknownChannels } from '../channel-notices.ts';
 import { commandOutput } from '../conversation.ts';
 import { allServerStatus, type ServerStatus } from '../server-status.ts';
 import type { Session } from '../session.ts';
@@ -98,6 +99,7 @@ async function initialize(session: Session, body: Frame): Promise<Reply> {
     note?.(`${nameOf('agent')} ${JSON.stringify(agent)} is ignored: no agent with this name is defined`);
   }
   session.servers.add(programServers(body), 'sdk');
+  for (const text of unknownChannels(session.options, session.servers)) note?.(text);
   if (Array.isArray(body.systemPrompt))
     session.systemPrompt = body.systemPrompt
       .filter((block) => block !== SYSTEM_PROMPT_DYNAMIC_BOUNDARY)
