@@ -79,8 +79,9 @@ export class PermissionRelay {
       servers: new Set(targets),
       answer: (behavior, server) => {
         answeredBy = server;
+        const answer = { behavior, channel: server };
         const message = `Denied through the channel "${server}"`;
-        resolve(behavior === 'allow' ? { behavior } : { behavior, message });
+        resolve(behavior === 'allow' ? answer : { ...answer, message });
       },
     });
     const timer = setTimeout(

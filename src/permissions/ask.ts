@@ -26,7 +26,7 @@ export type Question = {
 /** A way to ask a person: the terminal, `can_use_tool`, an inbox channel. */
 export type Asker = {
   readonly name: string;
-  /** The channels through which this asker asks people. */
+  /** The channels through which this asker asks people; the member `channel` of its result names the one that answered. */
   readonly channels?: readonly string[];
   /** The result is validated; the signal aborts when an answer is no longer needed. */
   readonly ask: (question: Question, signal: AbortSignal) => Promise<unknown>;
@@ -36,6 +36,8 @@ export type Asker = {
 type Answered = {
   readonly result: PermissionResult;
   readonly from?: string;
+  /** The channel through which the answer came. */
+  readonly channel?: string;
   /** The errors of askers, in the order in which they occurred. */
   readonly failures: readonly { readonly asker: string; readonly message: string }[];
 };
@@ -70,11 +72,13 @@ async function askOne(
   question: Question,
   signal: AbortSignal,
   failures: { asker: string; message: string }[],
-): Promise<{ result: PermissionResult; from: string }> {
+): Promise<{ result: PermissionResult; from: string; channel?: string }> {
   try {
-    const result = readAnswer(await asker.ask(question, signal));
+    const given = await asker.ask(question, signal);
+    const result = readAnswer(given);
     if (!result) throw new Error('the answer must be { behavior: "allow" } or { behavior: "deny", message }');
-    return { result, from: asker.name };
+    const channel = asker.channels && isRecord(given) ? given.channel : undefined;
+    return { result, from: asker.name, ...(typeof channel === 'string' && { channel }) };
   } catch (thrown) {
     failures.push({ asker: asker.name, message: messageOf(thrown) });
     throw thrown;

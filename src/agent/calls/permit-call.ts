@@ -29,8 +29,8 @@ export type Permit =
       readonly interrupt?: true;
     };
 
-/** The reason of a decision, and the name of the asker that answered, if one was asked. */
-type PermitReason = Reason & { readonly answeredBy?: string };
+/** The reason of a decision, and the name of the asker that answered, if one was asked, and of its channel. */
+type PermitReason = Reason & { readonly answeredBy?: string; readonly channel?: string };
 
 /** Asks PreToolUse hooks, then rules and the permission mode, then people; the first definite decision wins. Never rejects. */
 export async function permitCall(
@@ -100,8 +100,12 @@ async function askForPermit(
   };
   void session.hooks.run('Notification', notification, signal);
   const askers = hook ? [hook, ...people] : people;
-  const { result, from } = await askPeople(askers, question, signal);
-  const by: PermitReason = { ...reason, ...(from !== undefined && { answeredBy: from }) };
+  const { result, from, channel } = await askPeople(askers, question, signal);
+  const by: PermitReason = {
+    ...reason,
+    ...(from !== undefined && { answeredBy: from }),
+    ...(channel !== undefined && { channel }),
+  };
   if (result.behavior === 'deny') {
     return { ...refused(result.message, by), ...(result.interrupt && { interrupt: true as const }) };
   }

@@ -130,6 +130,7 @@ function decisionMessage(call: PoolCall, { kind, by }: Permit): Frame {
     tool_name: call.name,
     behavior: kind === 'allowed' ? 'allow' : 'deny',
     decision_reason: by.answeredBy === undefined ? by.text : `${by.answeredBy} answered: ${by.text}`,
+    ...(by.channel !== undefined && { channel: by.channel }),
   };
 }
 

@@ -35,6 +35,11 @@ export function callSummary(name: string, input: unknown): string {
   return typeof main === 'string' ? main : inputSummary(input);
 }
 
+/** Names channels: `channel chat`, `channels chat, phone`. */
+export function channelNames(names: readonly string[]): string {
+  return `${names.length === 1 ? 'channel' : 'channels'} ${names.join(', ')}`;
+}
+
 /** The first line of a tool result, and the number of further lines. */
 export function resultSummary(content: string | readonly ResultBlock[] | undefined): string {
   const text = typeof content === 'string' ? content : (content ?? []).map(textOf).join('\n');

@@ -296,12 +296,20 @@ function decided(view: View, notice: Notice, behavior: 'allow' | 'deny', at: num
   // A call starts when it is decided, after the calls before it in the reply.
   const calls = changeCall(decideCall(view.calls, id, verdict), id, { since: at });
   const { verdict: kept, asked } = knownOf(calls, id);
+  const pieces = channelAnswer(notice);
   if (kept === verdict || why === undefined || asked?.reason !== undefined) {
-    return { view: { ...view, calls }, pieces: [] };
+    return { view: { ...view, calls }, pieces };
   }
   // The agent's reason is why the user was asked.
   const known = { ...asked, reason: why.replace(/^canUseTool answered: /, '') };
-  return { view: { ...view, calls: changeCall(calls, id, { asked: known }) }, pieces: [] };
+  return { view: { ...view, calls: changeCall(calls, id, { asked: known }) }, pieces };
+}
+
+/** A line if a channel answered a permission question before the user did. */
+function channelAnswer({ channel, behavior, tool_name: tool }: Notice): Piece[] {
+  if (typeof channel !== 'string') return [];
+  const outcome: Span[] = behavior === 'allow' ? [['✓ ', 'good'], 'allowed'] : [['⊘ ', 'warn'], 'denied'];
+  return [line(...outcome, ' by channel ', [channel, 'strong'], `: ${tool}`)];
 }
 
 function textPieces(text: unknown, tone: 'dim' | 'warn' | 'plain'): Piece[] {

@@ -13,6 +13,7 @@ import { createAgentClient } from '../../../src/sdk/agent-client.ts';
 import type { CanUseTool, Options } from '../../../src/sdk/options/options.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
 import { fakeDeps } from '../../sdk/support/fake-deps.ts';
+import { collect } from '../../support/collect.ts';
 import { results, sessionOptions } from '../../support/drive.ts';
 
 type Behavior = 'allow' | 'deny';
@@ -127,8 +128,11 @@ describe('a permission request', () => {
     const { client, runs, outcome } = await open(
       { canUseTool: person.canUseTool, mcpServers: { first: first.server, second: second.server } },
       ['first', 'second'],
+      undefined,
+      {},
+      { reportsDecisions: true },
     );
-    const turn = client.ask('go');
+    const turn = collect(client.turn('go'));
     const [request, copy, context] = await Promise.all([first.next, second.next, person.asked]);
     expect(copy).toEqual(request);
     expect(request).toEqual({
@@ -141,7 +145,9 @@ describe('a permission request', () => {
     expect(context.relayedTo).toEqual(['first', 'second']);
     expect(context.signal.aborted).toBe(false);
     second.answer(request.request_id, 'allow');
-    expect(await turn).toMatchObject({ subtype: 'success' });
+    expect(await turn).toContainEqual(
+      expect.objectContaining({ subtype: 'permission_decided', behavior: 'allow', channel: 'second' }),
+    );
     expect([runs(), outcome()]).toEqual([1, 'ran']);
     expect(context.signal.aborted).toBe(true);
     await expect.poll(() => first.settled).toEqual([request.request_id]);

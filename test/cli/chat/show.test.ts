@@ -144,6 +144,13 @@ test("the agent's decision overrides a withdrawn question in either order", () =
   }
 });
 
+test('names the channel that answered a permission question', () => {
+  const decided = (behavior: string) =>
+    got(system('permission_decided', { tool_use_id: 't1', tool_name: 'one', behavior, channel: 'phone' }));
+  const { pieces } = play(decided('allow'), decided('deny'), decision('allow', 'canUseTool answered: fine'));
+  expect(text(pieces)).toEqual(['✓ allowed by channel phone: one', '⊘ denied by channel phone: one']);
+});
+
 test('text blocks start on new lines unless one continues a reply that was cut off', () => {
   const event = (type: string, more: Frame) => got({ ...delta(''), event: { type, ...more } });
   const start = (type: string) => event('content_block_start', { content_block: { type } });

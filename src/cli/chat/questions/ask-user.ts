@@ -1,7 +1,7 @@
 import { isRecord } from '../../../base/json-value.ts';
 import { notUnderstood } from '../../terminal/dialogue.ts';
 import { line, type Piece, type Span } from '../../terminal/render.ts';
-import type { PermissionAnswer, PermissionRequest } from './permission.ts';
+import { type PermissionAnswer, type PermissionRequest, relayedLine } from './permission.ts';
 import type { Asking } from './questions.ts';
 
 /** Asks what a tool wants to know from the user, rather than whether it may run; undefined for other tools. */
@@ -60,7 +60,7 @@ function parseQuestions({ questions }: Readonly<Record<string, unknown>>): Quest
   }));
 }
 
-async function approvePlan({ input }: PermissionRequest, asking: Asking): Promise<PermissionAnswer> {
+async function approvePlan({ input, context }: PermissionRequest, asking: Asking): Promise<PermissionAnswer> {
   const { plan, planFilePath } = input;
   const text: Piece =
     typeof plan === 'string'
@@ -70,6 +70,7 @@ async function approvePlan({ input }: PermissionRequest, asking: Asking): Promis
     line(['? ', 'warn'], ['Approve this plan and leave plan mode?', 'strong']),
     text,
     ...(typeof planFilePath === 'string' ? [line([`  file: ${planFilePath}`, 'dim'])] : []),
+    ...relayedLine(context),
   ]);
   for (;;) {
     asking.print([

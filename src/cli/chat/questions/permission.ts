@@ -3,6 +3,7 @@ import type { CanUseTool } from '../../../sdk/options/options.ts';
 import { notUnderstood } from '../../terminal/dialogue.ts';
 import { line, type Piece } from '../../terminal/render.ts';
 import { inputPieces } from '../live/call-input.ts';
+import { channelNames } from '../message-text.ts';
 import type { Verdict } from '../view.ts';
 import type { Asking } from './questions.ts';
 import { formatRules } from './unattended.ts';
@@ -63,7 +64,13 @@ function permissionQuestion(
     ...(annotations.length > 0 ? [line([`  annotations: ${annotations.join(', ')}`, 'dim'])] : []),
     ...(blockedPath ? [line([`  path: ${blockedPath}`, 'dim'])] : []),
     ...(decisionReason ? [line([`  reason: ${decisionReason}`, 'dim'])] : []),
+    ...relayedLine(context),
   ];
+}
+
+/** The channels that may answer the question too. */
+export function relayedLine({ relayedTo = [] }: PermissionRequest['context']): Piece[] {
+  return relayedTo.length > 0 ? [line([`  also asked: ${channelNames(relayedTo)}`, 'dim'])] : [];
 }
 
 /** The source of a server; a server from a flag of this command has none. */

@@ -82,6 +82,12 @@ test.each([
   expect(person.shown.slice(at + 1, at + 3)).toEqual([shown, '  y yes, once']);
 });
 
+test('the channels that may answer too are named', async () => {
+  const person = answering('y');
+  await askPermission(request({ relayedTo: ['chat', 'phone'] }), person);
+  expect(person.shown).toContain('  also asked: channels chat, phone');
+});
+
 test('a long input is truncated with a note and can be shown whole', async () => {
   const input = { lines: Array.from({ length: 40 }, (_, n) => `line ${n}`) };
   const person = answering('v', 'n');
