@@ -49,25 +49,17 @@ export class ChannelServers {
 
   /** Whether the server is connected and may push messages. */
   isChannel(server: string): boolean {
-    return this.#declares(server, CHANNEL.capability);
-  }
-
-  /** The servers that get permission requests. */
-  relayTargets(): string[] {
-    return this.names.filter(
-      (server) =>
-        this.setting(server)?.permissions === true &&
-        this.isChannel(server) &&
-        this.#declares(server, CHANNEL.permissionCapability),
-    );
+    const connection = this.#connection(server);
+    return connection !== undefined && declares(connection, CHANNEL.capability);
   }
 
   notify(server: string, method: string, params: Record<string, unknown>): void {
     this.#connection(server)?.notify(method, params);
   }
+}
 
-  #declares(server: string, name: string): boolean {
-    const experimental = this.#connection(server)?.capabilities.experimental;
-    return experimental !== undefined && Object.hasOwn(experimental, name);
-  }
+/** Whether the server declares the capability. */
+export function declares({ capabilities }: ChannelConnection, name: string): boolean {
+  const { experimental } = capabilities;
+  return experimental !== undefined && Object.hasOwn(experimental, name);
 }

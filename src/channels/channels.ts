@@ -35,6 +35,8 @@ export type ChannelsDeps = {
   openInbox(): Promise<Inbox>;
   /** Undefined unless the server is connected. */
   connection(server: string): ChannelConnection | undefined;
+  /** Settles when the server has connected or failed; undefined unless it is connecting. */
+  connecting?(server: string): Promise<unknown> | undefined;
   /** Called when messages wait for delivery. */
   onPending(): void;
   /** Receives what the user should know. */
@@ -99,11 +101,7 @@ export class Channels implements AsyncDisposable {
         LOCAL_SOURCE,
         `MCP server "${LOCAL_SOURCE}" cannot be a channel, because this name is the source of messages from toolplane channels send; rename the server`,
       );
-    this.relay = new PermissionRelay({
-      targets: () => this.#servers.relayTargets(),
-      notify: (server, method, params) => this.#servers.notify(server, method, params),
-      note: deps.note,
-    });
+    this.relay = new PermissionRelay({ ...deps, settings });
     this.#opening = this.#open();
     this.#every(POLL_MS, () => this.#poll());
     this.#every(HEARTBEAT_MS, () => this.#beat());
@@ -121,8 +119,9 @@ export class Channels implements AsyncDisposable {
     if (method === CHANNEL.message) this.#receiveMessage(server, params);
   }
 
-  /** Called when a server is connected: its early messages can be judged now. */
+  /** Called when a server is connected: its early messages can be judged, and it can answer requests. */
   connected(server: string): void {
+    this.relay.connected(server);
     const early = this.#early.get(server);
     this.#early.delete(server);
     for (const admission of early ?? []) this.#admit(server, admission);

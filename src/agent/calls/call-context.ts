@@ -122,6 +122,8 @@ export type SessionContext = {
   /** The accepted definitions of tools. */
   readonly pins: PinWatch;
   readonly askers: readonly Asker[];
+  /** Waits for channels that are connecting, if no person can answer meanwhile. */
+  askersReady?(signal: AbortSignal): Promise<void>;
   readonly builtIns: readonly BuiltIn[];
   /** The kinds of sub-agents, by name. */
   readonly agents: Readonly<Record<string, AgentDefinition>>;

@@ -79,6 +79,7 @@ async function askForPermit(
   const { session, agent } = context;
   const { agent_id: agentId } = agent.identity;
   const destination = session.rules.keeps?.('localSettings') === true ? 'localSettings' : 'session';
+  await session.askersReady?.(signal);
   // A channel answers yes or no, which is no answer to a question.
   const people = session.askers.filter(({ channels }) => !channels || !call.builtIn?.asksQuestion);
   const relayedTo = people.flatMap(({ channels }) => channels ?? []);

@@ -61,6 +61,7 @@ export type AgentFlags = {
   readonly thinking?: 'adaptive' | 'disabled';
   readonly thinkingDisplay?: 'summarized' | 'omitted';
   readonly reportDecisions?: boolean;
+  readonly awaitChannels?: boolean;
   readonly toolMarks?: boolean;
   readonly toolSearch?: ToolSearchSetting;
   readonly tools?: readonly string[];
@@ -192,6 +193,7 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'tool-marks': used(on, 'toolMarks'),
   'tool-search': used(toolSearch, 'toolSearch'),
   'report-decisions': used(on, 'reportDecisions'),
+  'await-channels': used(on, 'awaitChannels'),
   agents: used(jsonObject, 'agents'),
   'lead-only': used(on, 'leadOnly'),
   agent: used(text, 'agent'),

@@ -103,6 +103,7 @@ export function planSession(
     // A program that answers permission requests sets the flag.
     asksProgram: flags.permissionPromptTool !== undefined && !deniesPrompts,
     ...(deniesPrompts && { deniesPrompts }),
+    ...(flags.awaitChannels && { awaitsChannels: true }),
     ...stateReports(env),
     fileCheckpoints: /^(?:1|true)$/.test(env.CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING ?? ''),
     reportsDecisions: flags.reportDecisions === true,

@@ -54,6 +54,8 @@ export function openSessionChannels(
     clock: SYSTEM_CLOCK,
     openInbox: () => channels.openInbox(),
     connection: (server) => session.servers.connection(server),
+    connecting: (server) =>
+      session.servers.all.get(server)?.state.kind === 'pending' ? session.servers.connect(server) : undefined,
     onPending,
     note: (text) => note?.(text),
   });

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { untilAborted } from '../../base/async/timers.ts';
 import { isEqualJson } from '../../base/json-value.ts';
+import type { PermissionRelay } from '../../channels/permission-relay.ts';
 import type { ControlChannel } from '../../control/channel.ts';
 import { spawnShell } from '../../hooks/command-hook.ts';
 import { SessionHooks } from '../../hooks/session-hooks.ts';
@@ -128,7 +130,7 @@ export function createSessionContext(
     channel(): ControlChannel;
     output(): StructuredOutput | undefined;
     /** Asks for permission through channels, if there are any. */
-    relay(): { readonly asker: Asker | undefined } | undefined;
+    relay(): Pick<PermissionRelay, 'asker' | 'ready'> | undefined;
     readonly ownUsage: UsageTotals;
     /** What skills have changed for the lead. */
     readonly skillTurn: SkillTurn;
@@ -178,6 +180,10 @@ export function createSessionContext(
       if (options.deniesPrompts === true) return [];
       const { asker } = relay() ?? {};
       return [...(asksProgram ? [programAsker(channel)] : []), ...askers, ...(asker ? [asker] : [])];
+    },
+    async askersReady(signal) {
+      if (options.deniesPrompts === true || (asksProgram && options.awaitsChannels !== true)) return;
+      await untilAborted(relay()?.ready() ?? Promise.resolve(), signal).catch(() => {});
     },
     get builtIns() {
       const { tool } = output() ?? {};

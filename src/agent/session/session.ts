@@ -201,6 +201,8 @@ export type SessionOptions = {
   readonly asksProgram?: boolean;
   /** Whether calls that require approval are denied without a permission request, also through channels. */
   readonly deniesPrompts?: boolean;
+  /** Whether permission requests wait for channels that are connecting; they do if the program answers none. */
+  readonly awaitsChannels?: boolean;
   /** Other ways to ask a person. */
   readonly askers?: readonly Asker[];
   /** Where busy and idle messages are sent: to the SDK of the program, or to the program too; none by default. */

@@ -27,7 +27,7 @@ import { composeFrame } from './live/frame.ts';
 import type { PromptHistory } from './live/prompt-history.ts';
 import { echoPiece, MESSAGE_PROMPT, succeeded } from './message-text.ts';
 import { Questions } from './questions/questions.ts';
-import { Unattended } from './questions/unattended.ts';
+import { Unattended, unattendedOptions } from './questions/unattended.ts';
 import { UserDialogue } from './questions/user-dialogue.ts';
 import { commandNames, show, type ViewEvent } from './show.ts';
 import { EMPTY_VIEW, type View } from './view.ts';
@@ -59,10 +59,13 @@ export class Chat implements AsyncDisposable {
   readonly #flow: Flow;
   readonly #attention: Attention;
   readonly #user: UserDialogue;
-  readonly #unattended = new Unattended((id, reason) => {
-    const verdict = { behavior: 'deny', by: 'non-interactive', reason } as const;
-    this.#update({ kind: 'decided', id, verdict, at: this.#terminal.now() });
-  });
+  readonly #unattended = new Unattended(
+    (id, reason) => {
+      const verdict = { behavior: 'deny', by: 'non-interactive', reason } as const;
+      this.#update({ kind: 'decided', id, verdict, at: this.#terminal.now() });
+    },
+    (text) => this.#print([line([text, 'dim'])]),
+  );
   #options: Options = {};
   #view: View = EMPTY_VIEW;
   #servers: readonly McpServerStatus[] = [];
@@ -146,6 +149,7 @@ export class Chat implements AsyncDisposable {
   async run(options: Options): Promise<number> {
     this.#options = {
       ...options,
+      ...(!this.#terminal.isInteractive && unattendedOptions(options)),
       includePartialMessages: true,
       canUseTool: this.#user.canUseTool,
       onElicitation: this.#user.onElicitation,
@@ -320,7 +324,7 @@ export class Chat implements AsyncDisposable {
         this.#print([line([`Queued messages not sent: ${unsent} (in the input line).`, 'dim'])]);
       this.#screen.refresh();
     } else {
-      const unsent = this.#dropQueued();
+      const unsent = this.#terminal.isInteractive ? this.#editor.dropQueued().length : 0;
       const note = unsent === 0 ? '' : ` Queued messages not sent: ${unsent} (discarded).`;
       this.#print([line([`Interrupting.${note} Press Ctrl-C again to exit immediately.`, 'dim'])]);
     }
@@ -328,10 +332,6 @@ export class Chat implements AsyncDisposable {
       .client.interrupt()
       // The agent may end before it answers.
       .catch((cause) => !this.#hasLeft && this.#print([line([messageOf(cause), 'bad'])]));
-  }
-
-  #dropQueued(): number {
-    return this.#terminal.isInteractive ? this.#editor.dropQueued().length : 0;
   }
 
   async #pressed(key: 'cycle-mode' | 'expand' | 'redraw'): Promise<void> {

@@ -309,7 +309,7 @@ function decided(view: View, notice: Notice, behavior: 'allow' | 'deny', at: num
 function channelAnswer({ channel, behavior, tool_name: tool }: Notice): Piece[] {
   if (typeof channel !== 'string') return [];
   const outcome: Span[] = behavior === 'allow' ? [['✓ ', 'good'], 'allowed'] : [['⊘ ', 'warn'], 'denied'];
-  return [line(...outcome, ' by channel ', [channel, 'strong'], `: ${tool}`)];
+  return [cutLine(...outcome, ' by channel ', [channel, 'strong'], `: ${tool}`)];
 }
 
 function textPieces(text: unknown, tone: 'dim' | 'warn' | 'plain'): Piece[] {

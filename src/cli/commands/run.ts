@@ -9,7 +9,7 @@ import type { AgentClient } from '../../sdk/agent-client.ts';
 import type { Options } from '../../sdk/options/options.ts';
 import { missingModel, openAgent, ServerWatch } from '../chat/conversation.ts';
 import { failureTexts, retryText, succeeded } from '../chat/message-text.ts';
-import { Unattended } from '../chat/questions/unattended.ts';
+import { Unattended, unattendedOptions } from '../chat/questions/unattended.ts';
 import { show, type ViewEvent } from '../chat/show.ts';
 import { EMPTY_VIEW, type View } from '../chat/view.ts';
 import { addAgentFlags, agentOptions, type FlagValues } from '../flags/agent-flags.ts';
@@ -27,7 +27,7 @@ The prompt is read from the arguments or from stdin:
   git diff | toolplane run "Review this:" -      - appends stdin to the prompt
 
 The run is non-interactive: calls that require approval are denied and reported on stderr with the rule that would allow
-them.
+them. If an enabled channel can answer permission requests, the run waits for its answer.
 
 With --fail-on-denied the exit code is 3 if any tool call was denied: by a rule, a mode, a hook, or because it required
 approval. With --output-format json the result lists these calls as permission_denials.
@@ -124,7 +124,7 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
   const report = (text: string) =>
     void (run.verbosity === 'verbose' && process.stderr.write(`${sanitize(text.trimEnd())}\n`));
   const activity = new Activity(report, () => performance.now());
-  const unattended = new Unattended((id, reason) => activity.denied(id, reason));
+  const unattended = new Unattended((id, reason) => activity.denied(id, reason), reportError);
   const { canUseTool, onElicitation } = unattended;
   const ended = new AbortController();
   const output = quietOutput(process.stdout, () => ended.abort());
@@ -134,6 +134,7 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
   try {
     await using client = await openAgent({
       ...run.options,
+      ...unattendedOptions(run.options),
       disallowedTools: [...(run.options.disallowedTools ?? []), ...FOR_PEOPLE],
       canUseTool,
       onElicitation,

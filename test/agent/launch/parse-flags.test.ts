@@ -37,6 +37,7 @@ const READ: readonly (readonly [argv: string[], flags: AgentFlags])[] = [
   [['--project-config-root=/p', '--strict-mcp-config'], { projectConfigRoot: '/p', strictMcpConfig: true }],
   [['--disallowed-tools', 'Bash', '--tool-marks'], { disallowedTools: ['Bash'], toolMarks: true }],
   [['--report-decisions', '--debug-to-stderr'], { reportDecisions: true }],
+  [['--await-channels'], { awaitChannels: true }],
   [['--background-calls'], { backgroundCalls: true }],
 ];
 

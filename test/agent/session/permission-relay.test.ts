@@ -287,6 +287,34 @@ describe('a permission request', () => {
     expect(outcome()).toBe('!Denied through the channel "first"');
   });
 
+  test('waits for a channel that is connecting, if the program cannot answer', async () => {
+    const first = phone('first');
+    const { connect } = first.server.instance;
+    const asking = Promise.withResolvers<void>();
+    // The server connects once the model has replied with its call.
+    first.server.instance.connect = async (transport) => {
+      await asking.promise;
+      return connect.call(first.server.instance, transport);
+    };
+    const servers = { first: first.server };
+    const script: ModelScript = async (_, n) => {
+      if (n > 1) return text('done');
+      setImmediate(() => setImmediate(asking.resolve));
+      return toolUse('mcp__work__run', {}, 't1');
+    };
+    const { client } = await open(
+      { canUseTool: async () => ({ behavior: 'deny', message: 'nobody' }), mcpServers: servers },
+      ['first'],
+      script,
+      {},
+      { awaitsChannels: true },
+    );
+    const turn = client.ask('go');
+    const { request_id } = await first.next;
+    first.answer(request_id, 'allow');
+    await turn;
+  });
+
   test('is not sent to servers that are not enabled, and their answers do not count', async () => {
     const [first, other, person] = [phone('first'), phone('other'), terminal()];
     const { client, runs } = await open(

@@ -1,11 +1,26 @@
 import { within } from '../../../base/async/timers.ts';
+import { truncate } from '../../../base/text/display-text.ts';
 import { acceptCommand } from '../../../pool/pinning/tool-change.ts';
 import type { PermissionUpdate } from '../../../protocol/permission.ts';
-import type { CanUseTool, OnElicitation } from '../../../sdk/options/options.ts';
+import type { CanUseTool, OnElicitation, Options } from '../../../sdk/options/options.ts';
+import { sanitizeLine } from '../../terminal/terminal-text.ts';
+import { callSummary, channelNames } from '../message-text.ts';
 
 /** How long a request waits for an answer through a channel. */
 const RELAY_MS = 61 * 60 * 1000;
+const MAX_CALL_LENGTH = 200;
 const NON_INTERACTIVE = 'Permission required, but this run is non-interactive';
+
+/** Options of a non-interactive run: its permission requests wait for channels that are connecting. */
+export function unattendedOptions({
+  extraArgs,
+  pathToClaudeCodeExecutable,
+}: Options): Pick<Options, 'extraArgs'> {
+  // Only the built-in agent knows the flag.
+  return pathToClaudeCodeExecutable === undefined
+    ? { extraArgs: { ...extraArgs, 'await-channels': null } }
+    : {};
+}
 
 /** Denies every request of a non-interactive run, and records what would have been asked. */
 export class Unattended {
@@ -15,15 +30,20 @@ export class Unattended {
   readonly #others = new Map<string, string>();
 
   readonly #onDenied: (toolUseId: string, reason: string) => void;
+  readonly #onWaiting: (text: string) => void;
 
-  constructor(onDenied: (toolUseId: string, reason: string) => void) {
+  /** `onWaiting` gets a line when a request waits for an answer through channels. */
+  constructor(onDenied: (toolUseId: string, reason: string) => void, onWaiting: (text: string) => void) {
     this.#onDenied = onDenied;
+    this.#onWaiting = onWaiting;
   }
 
-  readonly canUseTool: CanUseTool = async (tool, _, context) => {
+  readonly canUseTool: CanUseTool = async (tool, input, context) => {
     const { suggestions = [], toolUseID, toolChange, suppressAlwaysAllowRule, decisionReason } = context;
     if (context.relayedTo) {
       // A person may answer through a channel.
+      const call = truncate(sanitizeLine(`${tool} ${callSummary(tool, input)}`), MAX_CALL_LENGTH);
+      this.#onWaiting(`waiting for an answer of ${channelNames(context.relayedTo)} to: ${call}`);
       await within(RELAY_MS, new Promise(() => {}), context.signal);
       if (context.signal.aborted) return { behavior: 'deny', message: NON_INTERACTIVE };
     }

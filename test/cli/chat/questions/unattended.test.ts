@@ -17,7 +17,7 @@ const suggest = (ruleContent: string, behavior: 'allow' | 'deny' = 'allow'): Per
 
 test('denies every call and lists each once, with the narrowest rule', async () => {
   const denied: string[] = [];
-  const unasked = new Unattended((id, reason) => denied.push(`${id}: ${reason}`));
+  const unasked = new Unattended((id, reason) => denied.push(`${id}: ${reason}`), expect.unreachable);
   expect(await unasked.canUseTool('mcp__a__b', {}, context())).toMatchObject({ behavior: 'deny' });
   await unasked.canUseTool('mcp__a__b', {}, context());
   await unasked.canUseTool('Bash', {}, context([suggest("echo 'x'"), suggest('rm', 'deny')]));
@@ -37,7 +37,7 @@ test('denies every call and lists each once, with the narrowest rule', async () 
 });
 
 test('a tool that no rule can allow is denied with the reason and, if it changed, the accept command', async () => {
-  const unasked = new Unattended(() => {});
+  const unasked = new Unattended(() => {}, expect.unreachable);
   const changed =
     'the definition of mcp__s__find is not accepted; the tool changed since it was accepted: title none → "Two"';
   const remedy = 'to accept it: toolplane tools accept s find';
@@ -56,4 +56,16 @@ test('a tool that no rule can allow is denied with the reason and, if it changed
     `mcp__s__find was denied because this run is non-interactive: ${changed}; ${remedy}`,
     'mcp__s__pay was denied because this run is non-interactive: mcp__s__pay requires a person',
   ]);
+});
+
+test('waits for an answer of channels, and says so', async () => {
+  const waiting: string[] = [];
+  const unasked = new Unattended(expect.unreachable, (text) => waiting.push(text));
+  const answered = new AbortController();
+  const asked = { ...context(), signal: answered.signal, relayedTo: ['chat', 'phone'] };
+  const decision = unasked.canUseTool('Bash', { command: 'ls\n  -la' }, asked);
+  expect(waiting).toEqual(['waiting for an answer of channels chat, phone to: Bash ls -la']);
+  answered.abort();
+  expect(await decision).toMatchObject({ behavior: 'deny' });
+  expect(unasked.lines).toEqual([]);
 });
