@@ -107,26 +107,24 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 
 const CHARACTERS = new Map(Object.entries(ENTITIES).map(([character, entity]) => [entity, character]));
 
-/** Characters that models read as markup, although they are others. */
-const plainMarkup = replacer({
-  '<': '\uff1c\ufe64\u02c2\u1438\u16b2\u2039\u2329\u276c\u276e\u2770\u27e8\u29fc\u3008\u{1d236}',
-  '>': '\uff1e\ufe65\u02c3\u1433\u203a\u232a\u276d\u276f\u2771\u27e9\u29fd\u3009\u{1d237}\u{16f3f}',
-  '"': '\uff02',
-  '&': '\uff06\ufe60',
-});
+/** Replaces characters that models read as markup, although they are others. */
+function plainMarkup(text: string): string {
+  return text
+    .replaceAll(
+      /[\uff1c\ufe64\u02c2\u1438\u16b2\u2039\u2329\u276c\u276e\u2770\u27e8\u29fc\u3008\u{1d236}]/gu,
+      '<',
+    )
+    .replaceAll(
+      /[\uff1e\ufe65\u02c3\u1433\u203a\u232a\u276d\u276f\u2771\u27e9\u29fd\u3009\u{1d237}\u{16f3f}]/gu,
+      '>',
+    )
+    .replaceAll('\uff02', '"')
+    .replaceAll(/[\uff06\ufe60]/g, '&');
+}
 
-/** Quotes that are common in texts, but could be read as the end of an attribute. */
-const plainQuotes = replacer({
-  '"': '\u02ba\u02dd\u201c\u201d\u201e\u201f\u2033\u2036\u301d\u301e\u301f',
-});
-
-/** Replaces each of these characters by the one that it looks like. */
-function replacer(lookAlikes: Readonly<Record<string, string>>): (text: string) => string {
-  const plain = new Map(
-    Object.entries(lookAlikes).flatMap(([to, all]) => Array.from(all, (it) => [it, to] as const)),
-  );
-  const pattern = new RegExp(`[${[...plain.keys()].join('')}]`, 'gu');
-  return (text) => text.replaceAll(pattern, (it) => plain.get(it) ?? it);
+/** Replaces quotes that are common in texts, but could be read as the end of an attribute. */
+function plainQuotes(text: string): string {
+  return text.replaceAll(/[\u02ba\u02dd\u201c\u201d\u201e\u201f\u2033\u2036\u301d\u301e\u301f]/g, '"');
 }
 
 /** Characters without a shape, which can carry hidden text; joiners and the selectors of emoji are left. */
