@@ -126,6 +126,16 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
     without: withText(/(?:Connection refused|Cannot reach)[\s\S]*ECONNREFUSED[\s\S]*$/, '<ECONNREFUSED>'),
   },
   {
+    programs: ['replies-cut-off'],
+    why: 'the text that asks the model to continue a reply that broke off differs',
+    without: withText(/^(?:Your response above was cut off|The connection broke)[\s\S]*$/, '<continue>'),
+  },
+  {
+    programs: ['replies-cut-off'],
+    why: '`api_retry` messages about an endpoint that cannot be reached also have `endpoint` and `reason`',
+    without: (it) => withoutMember('endpoint')(withoutMember('reason')(it)),
+  },
+  {
     programs: ['resume-unknown'],
     why: 'the error for a value of `resume` that is neither a session id nor a title also names the option and the directory',
     without: withText(

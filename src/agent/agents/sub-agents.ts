@@ -251,6 +251,7 @@ export class SubAgents implements NoticeSource {
     const observe = (event: LoopEvent) => {
       work.observe(event);
       if (event.kind === 'replied') addUsage(event.model, event.message.usage);
+      if (event.kind === 'discarded') addUsage(event.model, event.usage);
       if (event.kind === 'call-started') {
         const step = { subagent_type: type, last_tool_name: event.call.name };
         handle.progress({ ...step, ...stepDescription(event.call.input), usage: work.usage });

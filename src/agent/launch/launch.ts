@@ -297,6 +297,7 @@ const RETRY_ERRORS: Readonly<Record<ModelErrorCode, string>> = {
   overloaded: 'overloaded',
   failed: 'server_error',
   unreachable: 'unknown',
+  'broken-reply': 'unknown',
   unauthorized: 'authentication_failed',
   'bad-request': 'invalid_request',
   'bad-image': 'invalid_request',

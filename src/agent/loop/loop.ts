@@ -1,7 +1,12 @@
 import { within } from '../../base/async/timers.ts';
 import { isRecord } from '../../base/json-value.ts';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
-import { type CollectedMessage, MessageCollector, type ReplyHead } from '../models/message-collector.ts';
+import {
+  type CollectedMessage,
+  isThinking,
+  MessageCollector,
+  type ReplyHead,
+} from '../models/message-collector.ts';
 import {
   type Model,
   ModelError,
@@ -10,6 +15,7 @@ import {
   type ModelMessage,
   type ModelRequest,
 } from '../models/model.ts';
+import { isTransient } from '../models/retry.ts';
 import { type RemovedImages, withoutImages } from '../models/sanitize-request.ts';
 import {
   type CallEvent,
@@ -80,6 +86,8 @@ export type LoopEvent =
   | { kind: 'requested' }
   | { kind: 'block-finished'; block: ModelBlock; reply: ReplyHead }
   | { kind: 'streamed'; event: ModelEvent }
+  /** The part of a reply that broke off, which a repeated request replaces. */
+  | { kind: 'discarded'; usage: Usage; model: string }
   /** `model` is the name that the request was sent with; the endpoint may report another one. */
   | { kind: 'replied'; message: CollectedMessage; model: string }
   | CallEvent
@@ -101,10 +109,12 @@ export type LoopEnd = {
   readonly isDuringCalls?: boolean;
 };
 
-/** How many times a reply that reached its length limit is continued. */
+/** How often in a turn a reply that reached its length limit is continued, and one that broke off. */
 const MAX_CONTINUATIONS = 3;
 const BUDGET_SPENT = 'The call was not made, because the budget was spent.';
 const CONTINUE = 'Your reply was cut off at the length limit. Continue exactly where it stopped.';
+const RESUME =
+  'The connection broke before your reply was complete. Continue exactly where the part above stops.';
 
 /**
  * Asks the model and runs the tools it calls, until a reply calls no tool. Rejects only if the model fails; an interrupt
@@ -118,6 +128,7 @@ export async function loop(
 ): Promise<LoopEnd> {
   let usage = NO_USAGE;
   let continuations = 0;
+  let resumptions = 0;
   let isDuringCalls = false;
   const current = { given: config.modelName, name: config.modelName };
   for (let turns = 0; ; ) {
@@ -126,7 +137,7 @@ export async function loop(
     if (turns > 0 && turns + 1 > (config.maxTurns ?? Infinity)) return { reason: 'max-turns', turns, usage };
     const spent = config.budgetError?.();
     if (spent !== undefined) return { reason: 'budget', turns, usage, stopReason: spent };
-    const reply = await requestReply(context, config, current, emit, signal);
+    const { reply, fault } = await requestReply(context, config, current, emitCounted, signal);
     const hasStarted = reply.id !== '';
     if (signal.aborted && !hasStarted) return { reason: 'interrupted', turns, usage };
     turns++;
@@ -160,11 +171,18 @@ export async function loop(
     }
     if (signal.aborted) return { reason: 'interrupted', turns, usage };
     const isCutOff = reply.stop_reason === 'max_tokens' && continuations++ < MAX_CONTINUATIONS;
-    const next = isCutOff ? CONTINUE : await config.beforeEnd?.(signal);
+    if (fault && resumptions++ === MAX_CONTINUATIONS) throw fault;
+    const resume = fault ? RESUME : isCutOff ? CONTINUE : undefined;
+    const next = resume ?? (await config.beforeEnd?.(signal));
     if (next === undefined) return { reason: 'done', turns, usage };
     const content = [{ type: 'text' as const, text: next }];
     context.messages.push({ role: 'user', content });
     emit({ kind: 'text-added', content });
+  }
+
+  function emitCounted(event: LoopEvent): void {
+    if (event.kind === 'discarded') usage = addUsage(usage, event.usage);
+    emit(event);
   }
 }
 
@@ -189,6 +207,9 @@ function addUnansweredResults(
   emit({ kind: 'results-added', content, isSilent: true });
 }
 
+/** A reply; if it broke off after complete blocks, those blocks and the error. */
+type Answer = { readonly reply: CollectedMessage; readonly fault?: ModelError };
+
 /** One reply of the model. An interrupt in the middle returns the part that has arrived. */
 async function requestReply(
   context: LoopContext,
@@ -196,7 +217,7 @@ async function requestReply(
   current: CurrentModel,
   emit: (event: LoopEvent) => void,
   signal: AbortSignal,
-): Promise<CollectedMessage> {
+): Promise<Answer> {
   const { messages } = context;
   const collector = new MessageCollector();
   const images = new ImageRemoval(messages);
@@ -211,17 +232,33 @@ async function requestReply(
     const send = () => stream(messages, round, config, current, collector, emitAccepted, signal);
     await withRepairs(send, { 'too-long': shorten, 'bad-image': async () => images.remove() });
   } catch (thrown) {
-    if (!signal.aborted) throw thrown;
+    const reply = collector.message;
+    if (!signal.aborted && thrown instanceof ModelError && isTransient(thrown) && hasContent(reply))
+      return { reply, fault: thrown };
+    if (!signal.aborted) {
+      discard(collector, current.name, emit);
+      throw thrown;
+    }
   } finally {
     images.undo();
   }
-  return collector.message;
+  return { reply: collector.message };
 
   function emitAccepted(event: LoopEvent): void {
     if (event.kind === 'streamed')
       for (const which of images.accept()) emit({ kind: 'images-removed', which });
     emit(event);
   }
+}
+
+/** Whether more than the thoughts of a reply has arrived. */
+function hasContent({ content }: CollectedMessage): boolean {
+  return !content.every(isThinking);
+}
+
+function discard(collector: MessageCollector, model: string, emit: (event: LoopEvent) => void): void {
+  const { id, usage } = collector.head;
+  if (id !== '') emit({ kind: 'discarded', usage, model });
 }
 
 /** Repeats a request that the model rejected, while a repair changes the conversation; each kind once, images twice. */
@@ -308,7 +345,12 @@ async function stream(
     onAttempt: (attempted) => void Object.assign(current, attempted),
   };
   emit({ kind: 'requested' });
+  let sentTo = current.name;
   for await (const event of model.stream(request)) {
+    if (event.type === 'message_start') {
+      discard(collector, sentTo, emit);
+      sentTo = current.name;
+    }
     const block = collector.add(event);
     if (block) emit({ kind: 'block-finished', block, reply: collector.head });
     emit({ kind: 'streamed', event });

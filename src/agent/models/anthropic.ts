@@ -9,7 +9,7 @@ import type {
   ModelTool,
   WebSearchFilter,
 } from './model.ts';
-import { DEFAULT_TIMEOUT_MS, type ModelEndpoint, toModelError, truncatedReplyError } from './model-error.ts';
+import { brokenReplyError, DEFAULT_TIMEOUT_MS, type ModelEndpoint, toModelError } from './model-error.ts';
 import { joinTurns, sanitizeRequest } from './sanitize-request.ts';
 
 /** The endpoint of the Messages API and its credential: an API key or a bearer token. */
@@ -50,21 +50,27 @@ async function* events(
   endpoint: ModelEndpoint,
 ): AsyncGenerator<ModelEvent> {
   const { signal } = request;
+  let hasBegun = false;
+  /** A message whose stop reason has arrived is complete. */
+  let hasStopped = false;
   let isComplete = false;
   try {
     const stream = await client.messages.create(anthropicParams(request), { signal });
+    hasBegun = true;
     for await (const event of stream) {
+      hasStopped ||= event.type === 'message_delta' && event.delta.stop_reason !== null;
       isComplete = event.type === 'message_stop';
       yield event as unknown as ModelEvent;
     }
   } catch (thrown) {
     signal.throwIfAborted();
-    throw toModelError(thrown, endpoint, Date.now());
+    if (!hasStopped) throw (hasBegun ? brokenReplyError : toModelError)(thrown, endpoint, Date.now());
   }
   if (isComplete) return;
   // The library ends an aborted stream as if it were finished.
   signal.throwIfAborted();
-  throw truncatedReplyError(endpoint);
+  if (!hasStopped) throw brokenReplyError(new Error('no end of the message'), endpoint, Date.now());
+  yield { type: 'message_stop' };
 }
 
 async function openClient(

@@ -17,11 +17,15 @@ export type ReplyHead = Pick<CollectedMessage, 'id' | 'model' | 'usage'>;
 
 type OpenBlock = { block: ModelBlock; parts: string[]; signature: string; citations: unknown[] };
 
+const NOT_ENDED = { stop_reason: null, stop_sequence: null };
+
+export const NO_USAGE: Usage = Object.freeze({ input_tokens: 0, output_tokens: 0 });
+
 /** Assembles the events of one reply to a message. Of an interrupted reply, only text blocks are kept unfinished. */
 export class MessageCollector {
   #head = { id: '', model: '' };
-  #end: Pick<CollectedMessage, 'stop_reason' | 'stop_sequence'> = { stop_reason: null, stop_sequence: null };
-  #usage: Usage = { input_tokens: 0, output_tokens: 0 };
+  #end: Pick<CollectedMessage, 'stop_reason' | 'stop_sequence'> = NOT_ENDED;
+  #usage: Usage = NO_USAGE;
   #isComplete = false;
   readonly #done = new Map<number, ModelBlock>();
   readonly #open = new Map<number, OpenBlock>();
@@ -30,6 +34,11 @@ export class MessageCollector {
   add(event: ModelEvent): ModelBlock | undefined {
     switch (event.type) {
       case 'message_start':
+        // A reply that broke off is repeated from its start.
+        this.#done.clear();
+        this.#open.clear();
+        this.#end = NOT_ENDED;
+        this.#usage = NO_USAGE;
         this.#head = { id: event.message.id, model: event.message.model };
         this.#count(event.message.usage);
         return undefined;
@@ -58,6 +67,9 @@ export class MessageCollector {
         return undefined;
       case 'message_stop':
         this.#isComplete = true;
+        return undefined;
+      case 'reply_broken':
+        this.#open.clear();
         return undefined;
       default:
         return undefined;
@@ -92,6 +104,10 @@ export function collectMessage(events: Iterable<ModelEvent>): CollectedMessage {
 /** The text blocks of a message, joined. */
 export function textOf(content: readonly (ModelBlock | UserBlock)[], separator = ''): string {
   return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(separator);
+}
+
+export function isThinking({ type }: ModelBlock): boolean {
+  return type === 'thinking' || type === 'redacted_thinking';
 }
 
 function addDelta(open: OpenBlock, delta: ModelDelta): void {

@@ -57,12 +57,13 @@ export function toModelError(thrown: unknown, endpoint: ModelEndpoint, now: numb
   });
 }
 
-/** The error of a stream that ended before its message was complete. */
-export function truncatedReplyError(endpoint: ModelEndpoint): ModelError {
-  const cause = new Error('the reply was cut off');
-  const { message: _, ...details } = describeUnreachable(cause, endpoint);
-  const message = `The reply of ${details.endpoint} was cut off; check the server and the network`;
-  return new ModelError('unreachable', message, { ...details, cause });
+/** The error of a reply that has begun but cannot be read to its end; errors that the endpoint sent are kept. */
+export function brokenReplyError(thrown: unknown, endpoint: ModelEndpoint, now: number): ModelError {
+  if (isRecord(thrown) && (thrown.status !== undefined || isRecord(thrown.error)))
+    return toModelError(thrown, endpoint, now);
+  const { message: _, ...details } = describeUnreachable(thrown, endpoint);
+  const message = `The reply of ${details.endpoint} was cut off (${details.reason}); check the server and the network`;
+  return new ModelError('broken-reply', message, { ...details, retryLimit: undefined, cause: thrown });
 }
 
 function unreachableError(cause: unknown, endpoint: ModelEndpoint): ModelError {
@@ -79,6 +80,7 @@ const SUMMARY: Readonly<Record<ModelErrorCode, string>> = {
   'bad-image': 'The model endpoint cannot process an image in the request',
   'too-long': 'The conversation is too long for the model',
   unreachable: 'The endpoint timed out while receiving the request',
+  'broken-reply': 'The reply was cut off',
   failed: 'The model endpoint failed',
 };
 

@@ -68,7 +68,9 @@ export type ModelEvent =
       delta: { stop_reason: string | null; stop_sequence: string | null };
       usage: Partial<Usage>;
     }
-  | { type: 'message_stop' };
+  | { type: 'message_stop' }
+  /** The reply broke off. Its open blocks are discarded, and another reply may begin. Models do not send it, `withRetry` does. */
+  | { type: 'reply_broken' };
 
 /** The maximum length of a tool name in characters, and the sizes of the window and of a reply in tokens. */
 export type ModelLimits = {
@@ -112,6 +114,8 @@ export type ModelErrorCode =
   | 'bad-image'
   | 'too-long'
   | 'unreachable'
+  /** A reply began but did not arrive completely. */
+  | 'broken-reply'
   | 'failed';
 
 type ErrorDetails = {

@@ -10,7 +10,7 @@ import {
   type ModelMessage,
   type ModelRequest,
 } from './model.ts';
-import { DEFAULT_TIMEOUT_MS, type ModelEndpoint, toModelError, truncatedReplyError } from './model-error.ts';
+import { brokenReplyError, DEFAULT_TIMEOUT_MS, type ModelEndpoint, toModelError } from './model-error.ts';
 import { sanitizeRequest } from './sanitize-request.ts';
 
 /** An OpenAI-compatible endpoint; local ones need no key. */
@@ -57,16 +57,18 @@ async function* events(
 ): AsyncGenerator<ModelEvent> {
   const { signal } = request;
   const translator = new ChunkTranslator(request.model);
+  let hasBegun = false;
   try {
     const stream = await client.chat.completions.create(openAiParams(request, maxTokens), { signal });
+    hasBegun = true;
     for await (const chunk of stream) yield* translator.translate(chunk);
   } catch (thrown) {
     signal.throwIfAborted();
-    throw toModelError(thrown, endpoint, Date.now());
+    throw (hasBegun ? brokenReplyError : toModelError)(thrown, endpoint, Date.now());
   }
   // The library ends an aborted stream as if it were finished.
   signal.throwIfAborted();
-  if (!translator.isFinished) throw truncatedReplyError(endpoint);
+  if (!translator.isFinished) throw brokenReplyError(new Error('no finish reason'), endpoint, Date.now());
   yield* translator.end();
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { backoffMs, jitter } from '../../base/async/timers.ts';
-import { type Model, ModelError, type ModelEvent, type ModelRequest } from './model.ts';
+import { isThinking, MessageCollector } from './message-collector.ts';
+import { type Model, ModelError, type ModelErrorCode, type ModelEvent, type ModelRequest } from './model.ts';
 
 /** A failed request that is retried, or sent to the fallback. */
 export type RetryEvent = {
@@ -28,7 +29,10 @@ export type RetryOptions = Partial<Omit<RetryPolicy, 'fallbackAfter'>> & {
 
 const DEFAULTS = { maxRetries: 10, maxUnreachableRetries: 5, firstDelayMs: 500, maxDelayMs: 60_000 };
 
-/** Retries requests while the model is overloaded, rate-limited or unreachable. Once a reply has begun, errors are passed on. */
+/**
+ * Retries requests while the model is overloaded, rate-limited or unreachable, or its reply breaks off. Errors after a
+ * complete block other than thinking are passed on, because the block may have been used.
+ */
 export function withRetry(model: Model, options: RetryOptions = {}): Model {
   const { fallback, onRetry, random = Math.random } = options;
   const sleep = options.sleep ?? ((ms, signal) => wait(ms, undefined, { signal }));
@@ -47,16 +51,21 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
     /** How many attempts had failed when the current model was first used. */
     let earlierFailures = 0;
     for (let failures = 1; ; failures++) {
+      const collector = new MessageCollector();
       let hasBegun = false;
+      let isUsed = false;
       try {
         for await (const event of attempt.model.stream(attempt.request)) {
           hasBegun = true;
+          const block = collector.add(event);
+          isUsed ||= block !== undefined && !isThinking(block);
           yield event;
         }
         return;
       } catch (error) {
         signal.throwIfAborted();
-        if (hasBegun || !(error instanceof ModelError)) throw error;
+        if (hasBegun) yield { type: 'reply_broken' };
+        if (isUsed || !(error instanceof ModelError)) throw error;
         const name = names[nextName];
         const fallsBack = name !== undefined && { fallbackAfter: earlierFailures + after };
         const step = retryStep(error, failures, { ...policy, ...fallsBack }, random());
@@ -131,8 +140,15 @@ function isFaultOfModel({ code, status = 0 }: ModelError): boolean {
   return status === 404 || (code === 'failed' && status >= 500);
 }
 
+const TRANSIENT: ReadonlySet<ModelErrorCode> = new Set([
+  'overloaded',
+  'rate-limited',
+  'unreachable',
+  'broken-reply',
+]);
+
 /** Whether the same request may succeed later. */
-function isTransient({ code, status }: ModelError): boolean {
-  if (code === 'overloaded' || code === 'rate-limited' || code === 'unreachable') return true;
+export function isTransient({ code, status }: ModelError): boolean {
+  if (TRANSIENT.has(code)) return true;
   return code === 'failed' && status !== undefined && status >= 500;
 }

@@ -13,7 +13,10 @@ import {
 } from './model.ts';
 
 /** The answer of a scripted model to one request: a message or an error. */
-type ScriptedReply = MessageReply | { readonly error: ModelError };
+type ScriptedReply = MessageReply | { readonly error: ModelError } | BrokenReply;
+
+/** A reply that breaks off after its blocks. */
+type BrokenReply = MessageReply & { readonly error: ModelError };
 
 /** Replies in order, or a function of the request and its number (from 1). */
 export type ModelScript =
@@ -81,9 +84,11 @@ export function scriptedModel(
       // A copy, because the caller keeps adding to its conversation.
       if (options.records !== false) requests.push({ ...request, messages: [...request.messages] });
       const reply = await untilAborted(Promise.resolve(replyTo(request, n)), request.signal);
-      if ('error' in reply) throw reply.error;
+      const error = 'error' in reply ? reply.error : undefined;
+      if (!('blocks' in reply)) throw reply.error;
       for (const event of replyEvents(reply, n, request.model)) {
         request.signal.throwIfAborted();
+        if (error && event.type === 'message_delta') throw error;
         yield event;
       }
     },

@@ -165,6 +165,7 @@ export class Conversation {
       const removedImages = this.#notes.removedImages === 'all' ? 'all' : event.which;
       this.#notes = { ...this.#notes, removedImages };
     }
+    if (event.kind === 'discarded') this.recordUsage({ model: event.model, usage: event.usage });
     const entry = entryOf(event, uuid);
     if (entry) this.#save(entry);
     else if (event.kind === 'replied') this.recordUsage({ model: event.model, usage: event.message.usage });

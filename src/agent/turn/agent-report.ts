@@ -27,6 +27,8 @@ export class AgentReport {
   /** How many user messages were sent. */
   userMessages = 0;
   readonly #options: AgentReportOptions;
+  /** The indexes of the blocks that are being streamed. */
+  readonly #streaming = new Set<number>();
   /** How many blocks of the current reply were sent. */
   #reported = 0;
   /** Calls whose results have not been sent yet, in the order of the calls. */
@@ -115,6 +117,9 @@ export class AgentReport {
         if (event.kind === 'text-added') this.userMessages++;
         if (!('isSilent' in event)) this.#reportResults(event.content);
         break;
+      case 'discarded':
+        this.#reported = 0;
+        break;
       case 'images-removed':
         this.#hasLostImages = true;
         break;
@@ -128,6 +133,14 @@ export class AgentReport {
     this.#hasLostImages = false;
     const { isPartial, parent, emit } = this.#options;
     if (!isPartial) return;
+    if (event.type === 'reply_broken') {
+      // Each block and message that a program saw begin also ends.
+      for (const index of this.#streaming) this.#reportStreamed({ type: 'content_block_stop', index });
+      this.#reportStreamed({ type: 'message_stop' });
+      return;
+    }
+    if (event.type === 'content_block_start') this.#streaming.add(event.index);
+    if (event.type === 'content_block_stop') this.#streaming.delete(event.index);
     const waited = event.type === 'message_start' && {
       ttft_ms: Math.round(performance.now() - this.#sentAt),
     };

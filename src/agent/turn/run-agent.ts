@@ -111,6 +111,7 @@ export async function runAgent(
     ...(session.budgetError && { budgetError: session.budgetError }),
   };
   const count = (event: LoopEvent) => {
+    if (event.kind === 'discarded') usage = addUsage(usage, event.usage);
     if (event.kind === 'replied') {
       turns++;
       usage = addUsage(usage, event.message.usage);

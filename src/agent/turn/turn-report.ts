@@ -85,6 +85,9 @@ export class TurnReport {
         this.first.replyAt ??= now;
         if (event.event.type !== 'message_start') this.first.contentAt ??= now;
         break;
+      case 'discarded':
+        this.#session.countReply(event.model, event.usage);
+        break;
       case 'replied':
         this.#session.countReply(event.model, event.message.usage);
         this.#recordReply(event);

@@ -9,9 +9,10 @@ import {
   NO_USAGE,
 } from '../../../src/agent/loop/loop.ts';
 import type { PreparedCall, ToolUse } from '../../../src/agent/loop/run-calls.ts';
-import { ModelError } from '../../../src/agent/models/model.ts';
+import { ModelError, type ModelEvent, type ModelRequest } from '../../../src/agent/models/model.ts';
 import {
   fails,
+  type MessageReply,
   type ModelScript,
   type ScriptedModel,
   scriptedModel,
@@ -19,6 +20,17 @@ import {
   together,
   toolUse,
 } from '../../../src/agent/models/scripted.ts';
+
+const LOST = new ModelError('broken-reply', 'lost');
+const START = {
+  id: 'msg_0',
+  type: 'message' as const,
+  role: 'assistant' as const,
+  model: 'm',
+  content: [],
+  stop_reason: null,
+  stop_sequence: null,
+};
 
 describe('loop', () => {
   const ok = (content: string) => ({ content, isError: false });
@@ -200,6 +212,43 @@ describe('loop', () => {
     expect(await run(twice)).toMatchObject({ reason: 'done', turns: 2 });
     const forever = play(() => cut);
     expect(await run(forever)).toMatchObject({ reason: 'done', turns: 4 });
+  });
+
+  test('a reply that breaks off after a block is continued; its calls are run', async () => {
+    const broken = (...blocks: MessageReply[]) => ({ ...together(...blocks), error: LOST });
+    const it = play([broken(text('one')), broken(text('two'), toolUse('t')), text('three')]);
+    expect(await run(it)).toMatchObject({ reason: 'done', turns: 3 });
+    expect(it.context.messages.map(({ role, content }) => [role, content[0]?.type])).toEqual([
+      ['user', 'text'],
+      ['assistant', 'text'],
+      ['user', 'text'],
+      ['assistant', 'text'],
+      ['user', 'tool_result'],
+      ['assistant', 'text'],
+    ]);
+  });
+
+  test('replies that break off after a block end the turn with the error after three continuations', async () => {
+    const it = play(() => ({ ...text('one'), error: LOST }));
+    await expect(run(it)).rejects.toBe(LOST);
+    expect(it.model.requests).toHaveLength(4);
+  });
+
+  test('the part of a reply that a repeated request replaces counts toward the usage', async () => {
+    const inner = scriptedModel([text('half'), text('whole')]);
+    const model = {
+      ...inner,
+      async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
+        yield { type: 'message_start', message: { ...START, usage: { input_tokens: 7, output_tokens: 1 } } };
+        yield { type: 'reply_broken' };
+        yield* inner.stream(request);
+      },
+    };
+    const it = play([], { model });
+    expect((await run(it)).usage).toEqual({ input_tokens: 17, output_tokens: 6 });
+    expect(it.events.filter(({ kind }) => kind === 'discarded')).toEqual([
+      { kind: 'discarded', usage: { input_tokens: 7, output_tokens: 1 }, model: 'm' },
+    ]);
   });
 
   test('an error of the model rejects the loop and leaves the conversation unchanged', async () => {

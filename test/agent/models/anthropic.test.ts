@@ -9,7 +9,7 @@ import { withRetry } from '../../../src/agent/models/retry.ts';
 import { collect } from '../../support/collect.ts';
 import { startMessagesApi } from '../../support/model-api/messages-api.ts';
 import { error, text, together, toolUse } from '../../support/model-api/model-reply.ts';
-import { startFaultyProxy } from './faulty-proxy.ts';
+import { type Mishap, startFaultyProxy } from './faulty-proxy.ts';
 import { modelRequest, modelTool } from './requests.ts';
 
 describe('anthropic', () => {
@@ -92,25 +92,37 @@ describe('anthropic', () => {
     expect(waits).toEqual([7000]);
   });
 
-  test.each([{ cutAfter: 400 }, { endAfter: 400 }])(
-    'a truncated stream (%o) is an error after its first events',
-    async (mishap) => {
-      await using api = await startMessagesApi([text('a long answer')]);
-      await using proxy = await startFaultyProxy(api.url, [mishap]);
-      const types: string[] = [];
-      const reading = (async () => {
-        for await (const event of withRetry(anthropicModel({ apiKey: 'k', baseUrl: proxy.url })).stream(
-          modelRequest(),
-        )) {
-          types.push(event.type);
-        }
-      })();
-      await expect(reading).rejects.toMatchObject({ code: 'unreachable' });
-      expect(types[0]).toBe('message_start');
-      expect(types).not.toContain('message_stop');
-      expect(api.requests).toHaveLength(1);
-    },
-  );
+  const start = { type: 'message_start', message: { id: 'msg_0', model: 'm', usage: {} } };
+  const begun = `event: message_start\ndata: ${JSON.stringify(start)}\n\n`;
+  const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
+  const sse = (body: string) => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body });
+
+  test.each<[string, Mishap]>([
+    ['is reset', { cutAfter: 400 }],
+    ['ends early', { endAfter: 400 }],
+    ['contains an error', sse(`${begun}event: error\ndata: ${JSON.stringify(overloaded)}\n\n`)],
+    ['is not JSON', sse(`${begun}event: content_block_start\ndata: {oops\n\n`)],
+  ])('a reply that %s after its first events is requested again', async (_, mishap) => {
+    await using api = await startMessagesApi([text('a long answer'), text('a long answer')]);
+    await using proxy = await startFaultyProxy(api.url, [mishap]);
+    const model = withRetry(anthropicModel({ apiKey: 'k', baseUrl: proxy.url }), { sleep: async () => {} });
+    const events = await collect(model.stream(modelRequest()));
+    expect(events.filter(({ type }) => type === 'reply_broken')).toHaveLength(1);
+    expect(collectMessage(events)).toMatchObject({
+      content: [{ type: 'text', text: 'a long answer' }],
+      isComplete: true,
+    });
+    expect(proxy.headers).toHaveLength(2);
+  });
+
+  test('a reply whose stop reason has arrived is complete', async () => {
+    const stop = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: {} };
+    const body = `${begun}event: message_delta\ndata: ${JSON.stringify(stop)}\n\n`;
+    await using proxy = await startFaultyProxy('http://127.0.0.1:1', [sse(body)]);
+    const model = anthropicModel({ apiKey: 'k', baseUrl: proxy.url });
+    const message = collectMessage(await collect(model.stream(modelRequest())));
+    expect(message).toMatchObject({ stop_reason: 'end_turn', isComplete: true });
+  });
 
   test('an error inside the stream gets the corresponding status', async () => {
     const data = JSON.stringify({

@@ -123,8 +123,10 @@ describe('openai', () => {
     const chunks = [chunk({ content: 'half' })];
     await using api = await startOpenAiApi([{ chunks, isCut: true }, { chunks }]);
     const model = openAiModel({ baseUrl: api.url });
-    await expect(collect(model.stream(modelRequest()))).rejects.toMatchObject({ code: 'unreachable' });
-    await expect(collect(model.stream(modelRequest()))).rejects.toThrow('was cut off; check the server');
+    await expect(collect(model.stream(modelRequest()))).rejects.toMatchObject({ code: 'broken-reply' });
+    await expect(collect(model.stream(modelRequest()))).rejects.toThrow(
+      'was cut off (no finish reason); check the server',
+    );
   });
 
   test("an abort ends a partial reply with the signal's reason and closes the connection", async () => {

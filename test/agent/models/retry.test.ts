@@ -1,8 +1,16 @@
 import { expect, test } from 'vitest';
-import { type Model, ModelError, type ModelErrorCode } from '../../../src/agent/models/model.ts';
+import { collectMessage, MessageCollector } from '../../../src/agent/models/message-collector.ts';
+import { ModelError, type ModelErrorCode } from '../../../src/agent/models/model.ts';
 import { type RetryEvent, retryStep, withRetry } from '../../../src/agent/models/retry.ts';
-
-import { fails, scriptedModel, text } from '../../../src/agent/models/scripted.ts';
+import {
+  fails,
+  type MessageReply,
+  type ScriptedModel,
+  scriptedModel,
+  text,
+  thinking,
+  together,
+} from '../../../src/agent/models/scripted.ts';
 import { collect } from '../../support/collect.ts';
 import { gate } from '../../support/gate.ts';
 import { modelRequest } from './requests.ts';
@@ -15,6 +23,7 @@ test.each<[ModelErrorCode, number | undefined, boolean]>([
   ['overloaded', 529, true],
   ['rate-limited', 429, true],
   ['unreachable', undefined, true],
+  ['broken-reply', undefined, true],
   ['failed', 500, true],
   ['failed', undefined, false],
   ['unauthorized', 401, false],
@@ -121,18 +130,46 @@ test('a request that already names the fallback is only retried', async () => {
   expect(told.map(({ kind }) => kind)).toEqual(['retry', 'retry']);
 });
 
-test('a reply that has begun is not retried', async () => {
-  let asked = 0;
-  const half: Model = {
-    ...scriptedModel([]),
-    async *stream() {
-      asked++;
-      yield { type: 'message_stop' };
-      throw new ModelError('unreachable', 'cut');
+/** The first reply breaks off after so many of its events, the second one is complete. */
+function breaksOnce(reply: MessageReply, after: number): ScriptedModel {
+  const inner = scriptedModel([reply, text('whole')]);
+  return {
+    ...inner,
+    async *stream(request) {
+      let count = 0;
+      for await (const event of inner.stream(request)) {
+        yield event;
+        if (inner.requests.length === 1 && ++count === after) throw new ModelError('broken-reply', 'cut');
+      }
     },
   };
-  await expect(collect(withRetry(half, { sleep: instantly }).stream(modelRequest()))).rejects.toThrow('cut');
-  expect(asked).toBe(1);
+}
+
+test.each([
+  ['has only begun', text('half'), 1],
+  ['is in its first block', text('half'), 3],
+  ['is only thoughts so far', together(thinking('hm'), text('half')), 6],
+])('a reply that breaks off while it %s is repeated from its start', async (_, reply, after) => {
+  const model = breaksOnce(reply, after);
+  const events = await collect(withRetry(model, { sleep: instantly }).stream(modelRequest()));
+  expect(events.slice(0, after + 2).map(({ type }) => type)).toEqual([
+    ...events.slice(0, after).map(({ type }) => type),
+    'reply_broken',
+    'message_start',
+  ]);
+  expect(collectMessage(events).content).toEqual([{ type: 'text', text: 'whole' }]);
+});
+
+test('a reply that breaks off after a complete block is not repeated, and its open block is discarded', async () => {
+  const model = breaksOnce(together(text('one'), text('two')), 6);
+  const collector = new MessageCollector();
+  const reading = async () => {
+    for await (const event of withRetry(model, { sleep: instantly }).stream(modelRequest()))
+      collector.add(event);
+  };
+  await expect(reading()).rejects.toThrow('cut');
+  expect(model.requests).toHaveLength(1);
+  expect(collector.message.content).toEqual([{ type: 'text', text: 'one' }]);
 });
 
 test("an abort ends a delay immediately with the signal's reason, also with the real clock", async () => {

@@ -92,10 +92,12 @@ async function sendReply(response: ServerResponse, request: MessagesRequest, n: 
     return sendReply(response, request, n, reply.reply);
   }
   if (reply.kind === 'error') return sendError(response, reply.status, reply.type, reply.message);
-  const message = wireMessage(n, request.model, reply.blocks, reply.usage);
+  const { blocks, usage } = reply.kind === 'cut' ? reply.reply : reply;
+  const message = wireMessage(n, request.model, blocks, usage);
   if (request.stream !== true) return sendJson(response, 200, message);
   response.writeHead(200, { 'content-type': 'text/event-stream', 'request-id': `req_${n}` });
-  for (const event of wireEvents(message, reply.blocks)) {
+  const events = wireEvents(message, blocks);
+  for (const event of reply.kind === 'cut' ? events.slice(0, reply.events) : events) {
     response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
   }
   response.end();

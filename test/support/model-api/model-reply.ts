@@ -8,6 +8,8 @@ export type ReplyBlock =
 export type Reply =
   | { readonly kind: 'message'; readonly blocks: readonly ReplyBlock[]; readonly usage?: ReplyUsage }
   | { readonly kind: 'error'; readonly status: number; readonly type: string; readonly message: string }
+  /** Breaks off after so many events. */
+  | { readonly kind: 'cut'; readonly reply: MessageReply; readonly events: number }
   | { readonly kind: 'after'; readonly ready: Promise<unknown>; readonly reply: Reply };
 
 /** The usage that a reply reports; by default 10 input tokens and 5 output tokens. */
@@ -45,6 +47,11 @@ export function withUsage(reply: MessageReply, usage: ReplyUsage): MessageReply 
 /** The API refuses the request. Clients repeat refused requests, even after a 400; each one takes a reply. */
 export function error(status: number, message: string, type = 'invalid_request_error'): Reply {
   return { kind: 'error', status, type, message };
+}
+
+/** The connection ends after so many events of the reply. */
+export function cutOff(reply: MessageReply, events: number): Reply {
+  return { kind: 'cut', reply, events };
 }
 
 /** The reply is withheld until the promise settles; one that never does is a model that hangs. */
