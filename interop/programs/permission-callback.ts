@@ -6,6 +6,7 @@ import { options, type Sandbox, type Sdk } from '../program.ts';
 export const script = [
   toolUse('mcp__mail__send', { to: 'allowed' }),
   toolUse('mcp__mail__send', { to: 'changed' }),
+  toolUse('mcp__mail__send', { to: 'kept' }),
   toolUse('mcp__mail__send', { to: 'denied' }),
   toolUse('mcp__mail__send', { to: 'thrown' }),
   toolUse('mcp__mail__send', { to: 'denied silently' }),
@@ -30,6 +31,7 @@ export async function run(sdk: Sdk, sandbox: Sandbox): Promise<unknown> {
         asked.push({ toolName, input, isAborted: signal.aborted, hasRequestId: requestId !== '', ...rest });
         if (input.to === 'allowed') return { behavior: 'allow', updatedInput: input };
         if (input.to === 'changed') return { behavior: 'allow', updatedInput: { to: 'someone else' } };
+        if (input.to === 'kept') return { behavior: 'allow', updatedInput: {} };
         if (input.to === 'denied') return { behavior: 'deny', message: 'not to them' };
         if (input.to === 'denied silently') return { behavior: 'deny' } as never;
         throw new Error('the callback broke');

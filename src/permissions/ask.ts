@@ -140,7 +140,8 @@ function readAnswer(value: unknown): PermissionResult | undefined {
   if (!Array.isArray(updates) || !updates.every(isPermissionUpdate)) return undefined;
   return {
     behavior: 'allow',
-    ...(updatedInput && { updatedInput }),
+    // As in the claude CLI, an empty object keeps the input of the call.
+    ...(updatedInput && Object.keys(updatedInput).length > 0 && { updatedInput }),
     ...(updates.length > 0 && { updatedPermissions: updates }),
   };
 }

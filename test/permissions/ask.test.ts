@@ -143,3 +143,8 @@ test('keeps only the members of a decision, including updates', async () => {
   const { result } = await askPeople([answering('a', answer)], question, live());
   expect(result).toEqual({ behavior: 'allow', updatedPermissions: [update] });
 });
+
+test('an empty updatedInput is left out, so that the call keeps its input', async () => {
+  const asker = answering('a', { behavior: 'allow', updatedInput: {} });
+  expect((await askPeople([asker], question, live())).result).toEqual({ behavior: 'allow' });
+});
