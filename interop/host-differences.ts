@@ -44,6 +44,14 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
     ),
   },
   {
+    programs: ['thinking'],
+    why: 'the `display` of thinking is sent only if the program sets it; the CLI sends `updates`, which is not part of the public API',
+    without: (it) =>
+      JSON.parse(
+        JSON.stringify(it, (key, value) => (key === 'display' && value === 'updates' ? undefined : value)),
+      ),
+  },
+  {
     programs: ['web-search'],
     why: 'the note after the hits of a web search differs: it also says that they are data from outside',
     without: withText(/(?:REMINDER: You MUST|Name the sources)[\s\S]*$/, '<note>'),

@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { query } from '@anthropic-ai/claude-agent-sdk';
+import { type Options, query } from '@anthropic-ai/claude-agent-sdk';
+import type { ModelFigures } from '../src/agent/models/model.ts';
 import { type ReplyUsage, text, withUsage } from '../test/support/model-api/model-reply.ts';
-import { findCli, openCliSandbox } from '../test/support/real-cli.ts';
+import { type CliSandbox, findCli, openCliSandbox } from '../test/support/real-cli.ts';
 import { converse } from './conversation.ts';
 
-// node interop/model-figures.ts: measures the list prices, limits and default efforts of models and writes them to the agent's table. The
+// node interop/model-figures.ts: measures the list prices, limits, default efforts and kinds of thinking of models and writes them to the agent's table. The
 // agent CLI prices replies of a scripted endpoint with a known usage; models that it has no price for are left out.
 
 const MODELS = [
@@ -52,7 +53,7 @@ import type { ModelFigures } from './model.ts';
 /** The day on which the prices were measured. */
 export const PRICES_DATE = '${new Date().toISOString().slice(0, 10)}';
 
-/** List prices in US dollars per million tokens, limits in tokens and default efforts, by model. */
+/** List prices in US dollars per million tokens, limits in tokens, default efforts and kinds of thinking, by model. */
 export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
 ${rows.join('\n')}
 };
@@ -63,17 +64,15 @@ async function measure(model: string): Promise<{ name: string; figures: object }
   let usage: ReplyUsage = NONE;
   await using sandbox = await openCliSandbox(() => withUsage(text('ok'), usage));
   const chat = converse();
-  const messages = query({
-    prompt: chat,
-    options: {
-      pathToClaudeCodeExecutable: sandbox.cli,
-      env: sandbox.env,
-      cwd: sandbox.cwd,
-      model,
-      settingSources: [],
-      tools: [],
-    },
-  });
+  const options: Options = {
+    pathToClaudeCodeExecutable: sandbox.cli,
+    env: sandbox.env,
+    cwd: sandbox.cwd,
+    model,
+    settingSources: [],
+    tools: [],
+  };
+  const messages = query({ prompt: chat, options });
   let spent = 0;
   /** The price of one request with this usage, in dollars per million tokens, and what the CLI reports about the model. */
   const price = async (next: Partial<ReplyUsage>, tokens: number) => {
@@ -105,6 +104,7 @@ async function measure(model: string): Promise<{ name: string; figures: object }
   if (reported?.costBasis !== 'list' || !reported.canonicalModel) return undefined;
   const { contextWindow, maxOutputTokens, canonicalModel: name } = reported;
   const effort = sandbox.api.requests.at(-1)?.output_config?.effort;
+  const thinking = await thinkingOf(sandbox, options);
   const base = await rates(1000);
   // A prompt near the end of the window would make the CLI compact the conversation.
   const long = contextWindow > 500_000 ? await rates(LONG_PROMPT + 1) : base;
@@ -117,8 +117,18 @@ async function measure(model: string): Promise<{ name: string; figures: object }
     contextWindow,
     maxOutputTokens,
     ...(effort !== undefined && { effort }),
+    ...(thinking && { thinking }),
   };
   return { name, figures };
+}
+
+/** What the CLI sends for the model by default, and whether it sends that thinking is disabled. */
+async function thinkingOf({ api }: CliSandbox, options: Options): Promise<ModelFigures['thinking']> {
+  const byDefault = api.requests.at(-1)?.thinking?.type;
+  if (byDefault !== 'adaptive') return byDefault === 'enabled' ? 'budget' : undefined;
+  const disabled = query({ prompt: 'Think.', options: { ...options, thinking: { type: 'disabled' } } });
+  for await (const _ of disabled);
+  return api.requests.at(-1)?.thinking?.type === 'disabled' ? 'adaptive' : 'always';
 }
 
 async function cliVersion(): Promise<string> {

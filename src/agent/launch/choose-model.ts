@@ -2,7 +2,13 @@ import { resolve } from 'node:path';
 import type { FlagNames } from '../../protocol/launch-flag.ts';
 import type { EffortLevel } from '../../protocol/system-message.ts';
 import { anthropicModel } from '../models/anthropic.ts';
-import { type Model, ModelError, type ModelLimits, type ModelRequest } from '../models/model.ts';
+import {
+  type Model,
+  ModelError,
+  type ModelFigures,
+  type ModelLimits,
+  type ModelRequest,
+} from '../models/model.ts';
 import { openAiModel } from '../models/openai.ts';
 import { rehearsalModel } from '../models/rehearsal.ts';
 import { type RetryOptions, withRetry } from '../models/retry.ts';
@@ -34,7 +40,10 @@ type ChosenModel = {
   readonly lookedFor?: string;
 };
 
-type ModelFlags = Pick<AgentFlags, 'model' | 'fallbackModel' | 'betas' | 'thinking' | 'maxThinkingTokens'> & {
+type ModelFlags = Pick<
+  AgentFlags,
+  'model' | 'fallbackModel' | 'betas' | 'thinking' | 'maxThinkingTokens' | 'thinkingDisplay'
+> & {
   readonly effort?: EffortLevel | undefined;
 };
 
@@ -69,23 +78,30 @@ export function chooseModel(
   const modelName = given.includes(':') ? given : first.label;
   models.set(modelName, first);
   const byDefault = env.TOOLPLANE_MODEL || (hasAnthropic(env) ? 'default' : undefined);
-  const thinking = thinkingOf(flags);
   const effortOf = (name: string, wanted = flags.effort) => {
     const { isAnthropic, name: known } = find(name);
     const figures = isAnthropic && modelFigures(known);
     return figures ? figures.effort && (wanted ?? figures.effort) : wanted;
   };
   const ask = (request: ModelRequest) => {
-    const { model, name, label } = find(request.model);
+    const { model, name, label, isAnthropic } = find(request.model);
     request.onAttempt?.({ given: request.model, name: label });
     const maxTokens = Math.min(request.maxTokens, model.limits.outputTokens);
-    const { effort: wanted, ...rest } = request;
+    const { effort: wanted, thinking: _, ...rest } = request;
     const effort = effortOf(request.model, wanted);
+    const requested = request.thinking ?? requestedThinking(flags);
+    const figures = isAnthropic && modelFigures(name);
+    const thinking = figures
+      ? sentThinking(requested, figures.thinking)
+      : requested === 'disabled'
+        ? undefined
+        : requested;
+    const { thinkingDisplay } = flags;
     return model.stream({
       ...rest,
       model: name,
       maxTokens,
-      ...(thinking && { thinking }),
+      ...(thinking && { thinking, ...(thinkingDisplay && { thinkingDisplay }) }),
       ...(effort && { effort }),
     });
   };
@@ -186,8 +202,23 @@ function missingModel(lookedFor: string): Model {
   };
 }
 
-function thinkingOf({ thinking, maxThinkingTokens }: ModelFlags): ModelRequest['thinking'] {
-  if (thinking !== undefined) return thinking === 'adaptive' ? 'adaptive' : undefined;
-  const budgetTokens = Math.floor(maxThinkingTokens ?? 0);
-  return budgetTokens > 0 ? { budgetTokens } : undefined;
+function requestedThinking({ thinking, maxThinkingTokens }: ModelFlags): ModelRequest['thinking'] {
+  if (thinking !== undefined) return thinking;
+  if (maxThinkingTokens === undefined) return undefined;
+  const budgetTokens = Math.floor(maxThinkingTokens);
+  return budgetTokens > 0 ? { budgetTokens } : 'disabled';
+}
+
+/** The most that the `claude` CLI allows for thinking. */
+const MAX_THINKING_BUDGET = 31_999;
+
+/** The form in which a known model takes what is requested; by default models think, as with the `claude` CLI. */
+function sentThinking(
+  requested: ModelRequest['thinking'],
+  kind: ModelFigures['thinking'],
+): ModelRequest['thinking'] {
+  if (kind === undefined) return undefined;
+  if (requested === 'disabled') return kind === 'always' ? 'adaptive' : 'disabled';
+  if (kind !== 'budget') return 'adaptive';
+  return typeof requested === 'object' ? requested : { budgetTokens: MAX_THINKING_BUDGET };
 }

@@ -165,11 +165,7 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'max-retries': used(count(0), 'maxRetries'),
   thinking: used(oneOf('adaptive', 'disabled'), 'thinking'),
   'max-thinking-tokens': used(anyNumber, 'maxThinkingTokens'),
-  'thinking-display': unused(
-    oneOf('summarized', 'omitted'),
-    'thinking is passed on as the model returns it',
-    'thinkingDisplay',
-  ),
+  'thinking-display': used(oneOf('summarized', 'omitted'), 'thinkingDisplay'),
   effort: used({ ...text, what: `one of ${EFFORT_LEVELS.join(', ')}; another value is ignored` }, 'effort'),
   'max-turns': used(anyNumber, 'maxTurns'),
   'max-budget-usd': used(positive, 'maxBudgetUsd'),

@@ -51,7 +51,8 @@ export async function summarize(
         { type: 'text' as const, text: `${quoted(renderMessages(messages, room))}\n\n${task}` },
       ];
       const { model, modelName, system, signal } = options;
-      const request = { model: modelName, system, tools: [], maxTokens, signal };
+      const thinking = 'disabled' as const;
+      const request = { model: modelName, system, tools: [], maxTokens, thinking, signal };
       for await (const event of model.stream({ ...request, messages: [{ role: 'user', content }] })) {
         collector.add(event);
       }

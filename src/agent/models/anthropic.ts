@@ -151,12 +151,14 @@ function toolParam(cacheAfter: number | undefined) {
   });
 }
 
-function thinkingParam({ thinking, maxTokens }: ModelRequest): Params['thinking'] {
+function thinkingParam({ thinking, thinkingDisplay, maxTokens }: ModelRequest): Params['thinking'] {
   if (thinking === undefined) return undefined;
-  if (thinking === 'adaptive') return { type: 'adaptive' };
+  if (thinking === 'disabled') return { type: 'disabled' };
+  const display = thinkingDisplay && { display: thinkingDisplay };
+  if (thinking === 'adaptive') return { type: 'adaptive', ...display };
   // The budget counts toward the reply's tokens and must leave some for the reply itself.
   const budget = Math.min(Math.max(thinking.budgetTokens, MIN_THINKING_BUDGET), maxTokens - 1);
-  return budget < MIN_THINKING_BUDGET ? undefined : { type: 'enabled', budget_tokens: budget };
+  return budget < MIN_THINKING_BUDGET ? undefined : { type: 'enabled', budget_tokens: budget, ...display };
 }
 
 /** Drops what the API would reject: unsigned thinking blocks of other models, and empty texts. */

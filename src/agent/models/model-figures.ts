@@ -2,9 +2,9 @@
 import type { ModelFigures } from './model.ts';
 
 /** The day on which the prices were measured. */
-export const PRICES_DATE = '2026-11-18';
+export const PRICES_DATE = '2026-11-20';
 
-/** List prices in US dollars per million tokens, limits in tokens and default efforts, by model. */
+/** List prices in US dollars per million tokens, limits in tokens, default efforts and kinds of thinking, by model. */
 export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
   'claude-fable-5-2': {
     input: 8,
@@ -15,6 +15,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     contextWindow: 1000000,
     maxOutputTokens: 128000,
     effort: 'medium',
+    thinking: 'always',
   },
   'claude-fable-5': {
     input: 10,
@@ -25,6 +26,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     contextWindow: 1000000,
     maxOutputTokens: 64000,
     effort: 'high',
+    thinking: 'always',
   },
   'claude-opus-5-5': {
     input: 4,
@@ -35,6 +37,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     contextWindow: 1000000,
     maxOutputTokens: 128000,
     effort: 'medium',
+    thinking: 'always',
   },
   'claude-opus-5': {
     input: 5,
@@ -45,6 +48,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     contextWindow: 1000000,
     maxOutputTokens: 64000,
     effort: 'high',
+    thinking: 'adaptive',
   },
   'claude-opus-4-8': {
     input: 5,
@@ -55,6 +59,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     contextWindow: 1000000,
     maxOutputTokens: 64000,
     effort: 'high',
+    thinking: 'adaptive',
   },
   'claude-opus-4-7': {
     input: 5,
@@ -65,6 +70,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     contextWindow: 1000000,
     maxOutputTokens: 64000,
     effort: 'xhigh',
+    thinking: 'adaptive',
   },
   'claude-opus-4-6': {
     input: 5,
@@ -75,6 +81,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     contextWindow: 200000,
     maxOutputTokens: 64000,
     effort: 'high',
+    thinking: 'adaptive',
   },
   'claude-opus-4-5': {
     input: 5,
@@ -85,6 +92,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     contextWindow: 200000,
     maxOutputTokens: 32000,
     effort: 'high',
+    thinking: 'budget',
   },
   'claude-opus-4-0': {
     input: 15,
@@ -94,6 +102,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     cacheWrite1h: 30,
     contextWindow: 200000,
     maxOutputTokens: 32000,
+    thinking: 'budget',
   },
   'claude-sonnet-5-5': {
     input: 2,
@@ -104,6 +113,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     contextWindow: 1000000,
     maxOutputTokens: 128000,
     effort: 'medium',
+    thinking: 'always',
   },
   'claude-sonnet-5': {
     input: 2,
@@ -114,6 +124,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     contextWindow: 1000000,
     maxOutputTokens: 64000,
     effort: 'high',
+    thinking: 'adaptive',
   },
   'claude-sonnet-4-6': {
     input: 3,
@@ -124,6 +135,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     contextWindow: 200000,
     maxOutputTokens: 32000,
     effort: 'high',
+    thinking: 'adaptive',
   },
   'claude-sonnet-4-5': {
     input: 3,
@@ -133,6 +145,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     cacheWrite1h: 6,
     contextWindow: 200000,
     maxOutputTokens: 32000,
+    thinking: 'budget',
   },
   'claude-sonnet-4-0': {
     input: 3,
@@ -142,6 +155,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     cacheWrite1h: 6,
     contextWindow: 200000,
     maxOutputTokens: 32000,
+    thinking: 'budget',
   },
   'claude-3-7-sonnet': {
     input: 3,
@@ -171,6 +185,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     contextWindow: 1000000,
     maxOutputTokens: 128000,
     effort: 'medium',
+    thinking: 'always',
   },
   'claude-haiku-4-5': {
     input: 1,
@@ -180,6 +195,7 @@ export const MODEL_FIGURES: Readonly<Record<string, ModelFigures>> = {
     cacheWrite1h: 2,
     contextWindow: 200000,
     maxOutputTokens: 32000,
+    thinking: 'budget',
   },
   'claude-3-5-haiku': {
     input: 0.8,

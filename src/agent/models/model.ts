@@ -22,7 +22,9 @@ export type ModelRequest = {
   readonly cacheAfterTool?: number;
   readonly messages: readonly ModelMessage[];
   readonly maxTokens: number;
-  readonly thinking?: { readonly budgetTokens: number } | 'adaptive';
+  readonly thinking?: { readonly budgetTokens: number } | 'adaptive' | 'disabled';
+  /** In which form the model returns its thoughts; undefined leaves that to its API. */
+  readonly thinkingDisplay?: 'summarized' | 'omitted';
   /** How thorough the model is; undefined leaves that to the model's API. */
   readonly effort?: EffortLevel;
   /** Makes the API search the web before it replies: the reply contains `web_search_tool_result` blocks. See `canSearch`. */
@@ -88,12 +90,17 @@ type Rates = {
   readonly cacheWrite1h: number;
 };
 
-/** The list prices and limits of a model. `long` applies to requests with a longer prompt; a model without `effort` accepts none. */
+/**
+ * The list prices and limits of a model. `long` applies to requests with a longer prompt; a model without `effort`
+ * accepts none. `thinking`: the model decides how much it thinks, always or unless it is disabled, or it gets a budget; a
+ * model without it does not think.
+ */
 export type ModelFigures = Rates & {
   readonly long?: Rates & { readonly above: number };
   readonly contextWindow: number;
   readonly maxOutputTokens: number;
   readonly effort?: EffortLevel;
+  readonly thinking?: 'always' | 'adaptive' | 'budget';
 };
 
 /** A language model; `stream` throws a `ModelError`, or the signal's reason once it is aborted. */

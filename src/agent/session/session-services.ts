@@ -148,7 +148,17 @@ export class SessionServices implements AsyncDisposable {
     const content = [{ type: 'text' as const, text }];
     const maxTokens = Math.min(MAX_ANSWER_TOKENS, model.limits.outputTokens);
     const messages = [{ role: 'user' as const, content }];
-    const request = { model: modelName, system: '', tools: [], maxTokens, messages, signal, ...more };
+    const thinking = 'disabled' as const;
+    const request = {
+      model: modelName,
+      system: '',
+      tools: [],
+      maxTokens,
+      thinking,
+      messages,
+      signal,
+      ...more,
+    };
     for await (const event of model.stream(request)) collector.add(event);
     this.#session.addUsage(modelName, collector.message.usage);
     return collector.message.content;

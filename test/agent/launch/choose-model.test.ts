@@ -29,16 +29,51 @@ async function api(script: Script) {
 test('Anthropic: resolves the alias and sends thinking and betas', async () => {
   const { url, requests, betas } = await api([text('hello')]);
   const { model, modelName, lookedFor } = chooseModel(
-    { model: 'sonnet', maxThinkingTokens: 2048, betas: ['b-1', 'b-2'] },
+    { model: 'sonnet', thinkingDisplay: 'summarized', betas: ['b-1', 'b-2'] },
     { ANTHROPIC_BASE_URL: url },
   );
   expect({ modelName, lookedFor }).toEqual({ modelName: 'claude-sonnet-5-5', lookedFor: undefined });
   expect(await ask(model, modelName, { maxTokens: 9000 })).toBe('hello');
   expect(requests[0]).toMatchObject({
     model: 'claude-sonnet-5-5',
-    thinking: { type: 'enabled', budget_tokens: 2048 },
+    thinking: { type: 'adaptive', display: 'summarized' },
   });
   expect(betas).toEqual(['b-1,b-2']);
+});
+
+type Flags = Parameters<typeof chooseModel>[0];
+
+const ADAPTIVE = { type: 'adaptive' };
+const DISABLED = { type: 'disabled' };
+const budget = (tokens: number) => ({ type: 'enabled', budget_tokens: tokens });
+
+test.each<[string, Flags, unknown]>([
+  ['claude-sonnet-5', {}, ADAPTIVE],
+  ['claude-sonnet-5', { thinking: 'disabled' }, DISABLED],
+  ['claude-sonnet-5', { maxThinkingTokens: 2000 }, ADAPTIVE],
+  ['claude-sonnet-5', { maxThinkingTokens: 0 }, DISABLED],
+  ['claude-fable-5', { thinking: 'disabled' }, ADAPTIVE],
+  ['claude-haiku-4-5', {}, budget(31_999)],
+  ['claude-haiku-4-5', { thinking: 'adaptive' }, budget(31_999)],
+  ['claude-haiku-4-5', { thinking: 'disabled' }, DISABLED],
+  ['claude-haiku-4-5', { maxThinkingTokens: 2000 }, budget(2000)],
+  ['claude-3-7-sonnet', { thinking: 'adaptive' }, undefined],
+  ['my-own-model', {}, undefined],
+  ['my-own-model', { thinking: 'disabled' }, undefined],
+  ['my-own-model', { thinking: 'adaptive' }, ADAPTIVE],
+  ['my-own-model', { maxThinkingTokens: 2000 }, budget(2000)],
+])('the thinking of %s with %o is sent as %o', async (name, flags, sent) => {
+  const { url, requests } = await api([text('ok')]);
+  const { model } = chooseModel({ model: name, ...flags }, { ANTHROPIC_BASE_URL: url });
+  await ask(model, name, { maxTokens: 32_000 });
+  expect(requests[0]?.thinking).toEqual(sent);
+});
+
+test('a request without thinking, such as one for a summary, is not given any', async () => {
+  const { url, requests } = await api([text('ok')]);
+  const { model, modelName } = chooseModel({ model: 'claude-haiku-4-5' }, { ANTHROPIC_BASE_URL: url });
+  await ask(model, modelName, { thinking: 'disabled' });
+  expect(requests[0]?.thinking).toEqual(DISABLED);
 });
 
 test.each<[string, EffortLevel | undefined, EffortLevel | undefined, EffortLevel | undefined]>([

@@ -162,6 +162,7 @@ describe('anthropic', () => {
 describe('anthropic request', () => {
   test.each([
     { thinking: 'adaptive' as const, maxTokens: 4096, sent: { type: 'adaptive' } },
+    { thinking: 'disabled' as const, maxTokens: 4096, sent: { type: 'disabled' } },
     { thinking: { budgetTokens: 100 }, maxTokens: 4096, sent: { type: 'enabled', budget_tokens: 1024 } },
     { thinking: { budgetTokens: 9000 }, maxTokens: 4096, sent: { type: 'enabled', budget_tokens: 4095 } },
     { thinking: { budgetTokens: 9000 }, maxTokens: 1000, sent: undefined },

@@ -18,6 +18,7 @@ export type MessagesRequest = {
   readonly system?: string | readonly RequestBlock[];
   readonly tools?: readonly RequestTool[];
   readonly stream?: boolean;
+  readonly thinking?: { readonly type: string; readonly [key: string]: unknown };
   readonly output_config?: { readonly format?: unknown; readonly effort?: string };
   readonly [key: string]: unknown;
 };

@@ -188,6 +188,7 @@ async function sample(
     tools: [],
     messages: given.map(readMessage),
     maxTokens: isCount(params.maxTokens) ? Math.min(params.maxTokens, outputTokens) : outputTokens,
+    thinking: 'disabled' as const,
     signal,
   };
   for await (const event of model.stream(request)) collector.add(event);
