@@ -182,6 +182,10 @@ async function setMode(session: Session, { mode }: Frame): Promise<Reply> {
 
 function setModel(session: Session, { model }: Frame): undefined {
   const { modelName, defaultModelName = modelName, resolveModelName = (name) => name } = session.options;
+  if (typeof model === 'string' && model.trim() === '') {
+    const fault = 'The name of the model is empty: pass the name of a model, or none for the default';
+    throw new SdkError('control-failed', fault);
+  }
   const isNamed = typeof model === 'string' && model !== 'default';
   const next = isNamed ? resolveModelName(model) : defaultModelName;
   session.planModelName = isNamed ? session.options.planNameOf?.(model) : undefined;

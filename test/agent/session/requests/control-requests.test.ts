@@ -19,6 +19,13 @@ describe('control requests', () => {
   });
 });
 
+test.each(['', ' '])('set_model refuses the empty name "%s" and keeps the model', async (model) => {
+  const { ask, session } = raw([]);
+  const before = session.modelName;
+  expect(await ask('set_model', { model })).toMatchObject({ subtype: 'error' });
+  expect(session.modelName).toBe(before);
+});
+
 describe('options without effect', () => {
   test.each<[string, Record<string, unknown>, string[]]>([
     ['nothing', {}, []],
