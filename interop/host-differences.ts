@@ -134,9 +134,17 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
     without: withText(/(?:Connection refused|Cannot reach)[\s\S]*ECONNREFUSED[\s\S]*$/, '<ECONNREFUSED>'),
   },
   {
-    programs: ['replies-cut-off'],
-    why: 'the text that asks the model to continue a reply that broke off differs',
-    without: withText(/^(?:Your response above was cut off|The connection broke)[\s\S]*$/, '<continue>'),
+    programs: ['replies-cut-off', 'stop-reasons'],
+    why: 'the texts that ask the model to continue a reply that broke off, reached a limit, was empty or was refused differ',
+    without: withText(
+      /^(?:Your response above was|The connection broke|Output token limit hit|Your reply |\[Your previous response|A safety classifier)[\s\S]*$/,
+      '<continue>',
+    ),
+  },
+  {
+    programs: ['stop-reasons'],
+    why: 'the message about a refused reply names the model by its full name',
+    without: withText(/^.*safeguards.* stopped the response above.*$/, '<refused>'),
   },
   {
     programs: ['replies-cut-off'],

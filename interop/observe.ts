@@ -45,7 +45,11 @@ export function outline(message: Message): unknown {
   }
   if (message.type === 'user') {
     const { content } = message.message;
-    return { type: 'user', content, tool_use_result: message.tool_use_result };
+    return {
+      type: 'user',
+      content,
+      ...pick(message, ['tool_use_result', 'isSynthetic', 'refused_message_id']),
+    };
   }
   if (message.type === 'stream_event') return { type: 'stream_event', event: message.event };
   if (message.type === 'result') {
@@ -67,6 +71,6 @@ export function outline(message: Message): unknown {
 
 const WHY_IT_ENDED = ['stop_reason', 'terminal_reason', 'api_error_status', 'permission_denials', 'errors'];
 
-function pick(from: object, keys: readonly string[]): unknown {
+function pick(from: object, keys: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(from).filter(([key]) => keys.includes(key)));
 }

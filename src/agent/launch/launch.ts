@@ -298,6 +298,8 @@ const RETRY_ERRORS: Readonly<Record<ModelErrorCode, string>> = {
   failed: 'server_error',
   unreachable: 'unknown',
   'broken-reply': 'unknown',
+  'reply-limit': 'unknown',
+  refused: 'unknown',
   unauthorized: 'authentication_failed',
   'bad-request': 'invalid_request',
   'bad-image': 'invalid_request',

@@ -17,6 +17,7 @@ import {
 } from '../models/model.ts';
 import { isTransient } from '../models/retry.ts';
 import { type RemovedImages, withoutImages } from '../models/sanitize-request.ts';
+import { CONTINUATIONS, type Interruption, interruptionError, interruptionOf } from './continuation.ts';
 import {
   type CallEvent,
   failedOutcome,
@@ -93,7 +94,8 @@ export type LoopEvent =
   | CallEvent
   /** `isSilent` if no call was made, because the budget is spent. */
   | { kind: 'results-added'; content: readonly UserBlock[]; isSilent?: true }
-  | { kind: 'text-added'; content: readonly UserBlock[] }
+  /** A text of the agent itself; `refused` is the id of the reply that it is about, if the model refused. */
+  | { kind: 'text-added'; content: readonly UserBlock[]; refused?: string }
   /** The model rejected images, and accepted the request without them. */
   | { kind: 'images-removed'; which: RemovedImages };
 
@@ -109,12 +111,8 @@ export type LoopEnd = {
   readonly isDuringCalls?: boolean;
 };
 
-/** How often in a turn a reply that reached its length limit is continued, and one that broke off. */
-const MAX_CONTINUATIONS = 3;
 const BUDGET_SPENT = 'The call was not made, because the budget was spent.';
-const CONTINUE = 'Your reply was cut off at the length limit. Continue exactly where it stopped.';
-const RESUME =
-  'The connection broke before your reply was complete. Continue exactly where the part above stops.';
+const REFUSED = 'The call was not made, because a safety classifier stopped the reply.';
 
 /**
  * Asks the model and runs the tools it calls, until a reply calls no tool. Rejects only if the model fails; an interrupt
@@ -127,14 +125,15 @@ export async function loop(
   signal: AbortSignal,
 ): Promise<LoopEnd> {
   let usage = NO_USAGE;
+  const continued: Record<Interruption, number> = { length: 0, broken: 0, empty: 0, refused: 0 };
   let continuations = 0;
-  let resumptions = 0;
   let isDuringCalls = false;
   const current = { given: config.modelName, name: config.modelName };
   for (let turns = 0; ; ) {
     if (signal.aborted) return { reason: 'interrupted', turns, usage, isDuringCalls };
-    // The first request is always sent, also with a limit below 1.
-    if (turns > 0 && turns + 1 > (config.maxTurns ?? Infinity)) return { reason: 'max-turns', turns, usage };
+    // The first request is always sent, also with a limit below 1. Continuations do not count.
+    if (turns > 0 && turns - continuations + 1 > (config.maxTurns ?? Infinity))
+      return { reason: 'max-turns', turns, usage };
     const spent = config.budgetError?.();
     if (spent !== undefined) return { reason: 'budget', turns, usage, stopReason: spent };
     const { reply, fault } = await requestReply(context, config, current, emitCounted, signal);
@@ -147,10 +146,12 @@ export async function loop(
     const calls = reply.content.filter((block) => block.type === 'tool_use');
     const overspent = config.budgetError?.();
     if (overspent !== undefined) {
-      addUnansweredResults(calls, context, emit);
+      addUnansweredResults(calls, BUDGET_SPENT, context, (event) => emit({ ...event, isSilent: true }));
       return { reason: 'budget', turns, usage, stopReason: overspent };
     }
-    isDuringCalls = calls.length > 0;
+    const why = interruptionOf(reply, fault !== undefined);
+    if (why === 'refused') addUnansweredResults(calls, REFUSED, context, emit);
+    isDuringCalls = calls.length > 0 && why !== 'refused';
     if (isDuringCalls) {
       const outcomes = await runCalls(calls, config.prepare, emit, signal);
       const results = calls.map((call, index) =>
@@ -170,14 +171,17 @@ export async function loop(
       continue;
     }
     if (signal.aborted) return { reason: 'interrupted', turns, usage };
-    const isCutOff = reply.stop_reason === 'max_tokens' && continuations++ < MAX_CONTINUATIONS;
-    if (fault && resumptions++ === MAX_CONTINUATIONS) throw fault;
-    const resume = fault ? RESUME : isCutOff ? CONTINUE : undefined;
-    const next = resume ?? (await config.beforeEnd?.(signal));
+    const isContinued = why !== undefined && continued[why]++ < CONTINUATIONS[why].max;
+    if (isContinued) continuations++;
+    else if (why) {
+      const error = fault ?? interruptionError(why, reply, { ...config, model: current.name });
+      if (error) throw error;
+    }
+    const next = isContinued ? CONTINUATIONS[why].text : await config.beforeEnd?.(signal);
     if (next === undefined) return { reason: 'done', turns, usage };
     const content = [{ type: 'text' as const, text: next }];
     context.messages.push({ role: 'user', content });
-    emit({ kind: 'text-added', content });
+    emit({ kind: 'text-added', content, ...(why === 'refused' && { refused: reply.id }) });
   }
 
   function emitCounted(event: LoopEvent): void {
@@ -189,7 +193,7 @@ export async function loop(
 function addResults(
   content: readonly UserBlock[],
   { messages }: LoopContext,
-  emit: (event: LoopEvent) => void,
+  emit: (event: Extract<LoopEvent, { kind: 'results-added' }>) => void,
 ): void {
   messages.push({ role: 'user', content });
   emit({ kind: 'results-added', content });
@@ -198,13 +202,16 @@ function addResults(
 /** The model rejects a conversation with calls that have no result. */
 function addUnansweredResults(
   calls: readonly ToolUse[],
-  { messages }: LoopContext,
-  emit: (event: LoopEvent) => void,
+  why: string,
+  context: LoopContext,
+  emit: (event: Extract<LoopEvent, { kind: 'results-added' }>) => void,
 ): void {
   if (calls.length === 0) return;
-  const content = calls.map((call) => resultBlock(call, failedOutcome(BUDGET_SPENT)));
-  messages.push({ role: 'user', content });
-  emit({ kind: 'results-added', content, isSilent: true });
+  addResults(
+    calls.map((call) => resultBlock(call, failedOutcome(why))),
+    context,
+    emit,
+  );
 }
 
 /** A reply; if it broke off after complete blocks, those blocks and the error. */

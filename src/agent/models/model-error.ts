@@ -81,6 +81,8 @@ const SUMMARY: Readonly<Record<ModelErrorCode, string>> = {
   'too-long': 'The conversation is too long for the model',
   unreachable: 'The endpoint timed out while receiving the request',
   'broken-reply': 'The reply was cut off',
+  'reply-limit': 'The reply reached a limit',
+  refused: 'The model refused to reply',
   failed: 'The model endpoint failed',
 };
 
@@ -112,6 +114,8 @@ export function describeFailure(failure: ModelError, model: string): ApiFailure 
   if (code === 'bad-image') return described(IMAGE_REMOVED, 'invalid_request', 'image_error');
   if (code === 'too-long')
     return described(`Prompt is too long · ${detail}`, 'invalid_request', 'prompt_too_long');
+  if (code === 'reply-limit') return described(`API Error: ${message}`, 'max_output_tokens');
+  if (code === 'refused') return described(`API Error: ${message}`, 'invalid_request');
   if (code === 'unauthorized') {
     if (status === undefined) return described(message, 'authentication_failed');
     const text = status === 401 ? 'Invalid API key · ' : `Failed to authenticate. API Error: ${status} `;

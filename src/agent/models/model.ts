@@ -123,6 +123,10 @@ export type ModelErrorCode =
   | 'unreachable'
   /** A reply began but did not arrive completely. */
   | 'broken-reply'
+  /** The model was asked to continue too often, because its replies reached a limit. */
+  | 'reply-limit'
+  /** A safety classifier stopped the reply. */
+  | 'refused'
   | 'failed';
 
 type ErrorDetails = {

@@ -114,8 +114,8 @@ export class AgentReport {
         break;
       case 'results-added':
       case 'text-added':
-        if (event.kind === 'text-added') this.userMessages++;
-        if (!('isSilent' in event)) this.#reportResults(event.content);
+        if (event.kind === 'text-added') this.#sendSynthetic(event);
+        else if (!event.isSilent) this.#reportResults(event.content);
         break;
       case 'discarded':
         this.#reported = 0;
@@ -188,6 +188,12 @@ export class AgentReport {
       else if (block.type !== 'tool_result' && !isReminder(block)) texts.push(block);
     }
     if (texts.length > 0) this.#send(resultsMessage(texts));
+  }
+
+  /** Sends a text of the agent itself. */
+  #sendSynthetic({ content, refused }: Extract<LoopEvent, { kind: 'text-added' }>): void {
+    const about = refused !== undefined && { refused_message_id: refused };
+    this.#sendResults({ ...resultsMessage(content), isSynthetic: true, ...about });
   }
 
   #sendResults(message: Frame): void {

@@ -174,7 +174,7 @@ export function stopHook(
   return async (signal) => {
     const { decision, reason, stop } = await run(continuations > 0, signal);
     const isContinued = decision === 'deny' && stop === undefined && continuations++ < max;
-    return isContinued ? reason || 'Go on.' : undefined;
+    return isContinued ? `Stop hook feedback:\n${reason || 'Go on.'}` : undefined;
   };
 }
 

@@ -53,7 +53,7 @@ export class TurnReport {
     };
     this.#report.sendError(text, failure.error, fields);
     this.text = text;
-    this.stopReason = 'stop_sequence';
+    this.stopReason = error.code === 'refused' ? 'refusal' : 'stop_sequence';
     return { ...fields, terminal_reason: failure.terminalReason };
   }
 
@@ -94,6 +94,7 @@ export class TurnReport {
         break;
       case 'results-added':
       case 'text-added':
+        if ('refused' in event) this.#session.emit(refusalNotice(this.#session.modelName));
         this.#requestedAt = now;
         break;
       default:
@@ -107,6 +108,11 @@ export class TurnReport {
     this.modelMs += performance.now() - this.#requestedAt;
     if (message.content.some(({ type }) => type === 'text')) this.text = textOf(message.content);
   }
+}
+
+function refusalNotice(model: string): Frame {
+  const content = `The safeguards of ${model} stopped the response above; continuing once with that noted`;
+  return { type: 'system', subtype: 'informational', content, level: 'notice' };
 }
 
 /** The `system/init` message at the start of a turn. */

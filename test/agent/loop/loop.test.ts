@@ -17,6 +17,7 @@ import {
   type ScriptedModel,
   scriptedModel,
   text,
+  thinking,
   together,
   toolUse,
 } from '../../../src/agent/models/scripted.ts';
@@ -211,7 +212,43 @@ describe('loop', () => {
     const twice = play([cut, text('b')]);
     expect(await run(twice)).toMatchObject({ reason: 'done', turns: 2 });
     const forever = play(() => cut);
-    expect(await run(forever)).toMatchObject({ reason: 'done', turns: 4 });
+    await expect(run(forever)).rejects.toMatchObject({ code: 'reply-limit' });
+    expect(forever.model.requests).toHaveLength(4);
+  });
+
+  test.each([
+    ['without text', text(' '), 2],
+    ['of thoughts only', thinking('hm'), 2],
+    ['that fills the window', { ...text('a'), stopReason: 'model_context_window_exceeded' }, 2],
+    ['that is refused', { ...text('a'), stopReason: 'refusal' }, 2],
+    ['that pauses', { ...text('a'), stopReason: 'pause_turn' }, 1],
+  ])(
+    'a reply %s is followed by as many requests as expected, whatever the limit of turns',
+    async (_, reply, requests) => {
+      const it = play([reply, text('the end')], { maxTurns: 1 });
+      expect(await run(it)).toMatchObject({ reason: 'done', turns: requests });
+      expect(it.model.requests).toHaveLength(requests);
+    },
+  );
+
+  test('a second empty reply ends the turn, a second refusal fails it', async () => {
+    const empty = play(() => text(''));
+    expect(await run(empty)).toMatchObject({ reason: 'done', turns: 2 });
+    const refused = play(() => ({ ...text(''), stopReason: 'refusal' }));
+    await expect(run(refused)).rejects.toMatchObject({ code: 'refused' });
+    expect(refused.model.requests).toHaveLength(2);
+  });
+
+  test('the calls of a refused reply are not made', async () => {
+    const made: string[] = [];
+    const prepare = async (call: ToolUse) => {
+      made.push(call.name);
+      return runs(async () => ok('done'));
+    };
+    const it = play([{ ...toolUse('t'), stopReason: 'refusal' }, text('the end')], { prepare });
+    expect(await run(it)).toMatchObject({ reason: 'done', turns: 2 });
+    expect(made).toEqual([]);
+    expect(it.events).toContainEqual(expect.objectContaining({ kind: 'text-added', refused: 'msg_0001' }));
   });
 
   test('a reply that breaks off after a block is continued; its calls are run', async () => {

@@ -293,7 +293,7 @@ test('a Stop hook makes the agent continue with its reason, and stop_hook_active
   });
   const { query, model } = drive([text('done'), text('tested')], { hooks });
   expect(resultOf(await collect(query))).toMatchObject({ result: 'tested', num_turns: 2 });
-  expect(texts(model.requests[1])).toEqual(['test it first']);
+  expect(texts(model.requests[1])).toEqual(['Stop hook feedback:\ntest it first']);
   expect(heard).toMatchObject([{ stop_hook_active: false }, { stop_hook_active: true }]);
 });
 

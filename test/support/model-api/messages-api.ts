@@ -92,8 +92,9 @@ async function sendReply(response: ServerResponse, request: MessagesRequest, n: 
     return sendReply(response, request, n, reply.reply);
   }
   if (reply.kind === 'error') return sendError(response, reply.status, reply.type, reply.message);
-  const { blocks, usage } = reply.kind === 'cut' ? reply.reply : reply;
-  const message = wireMessage(n, request.model, blocks, usage);
+  const { blocks, usage, stopReason } = reply.kind === 'cut' ? reply.reply : reply;
+  const whole = wireMessage(n, request.model, blocks, usage);
+  const message = stopReason === undefined ? whole : { ...whole, stop_reason: stopReason };
   if (request.stream !== true) return sendJson(response, 200, message);
   response.writeHead(200, { 'content-type': 'text/event-stream', 'request-id': `req_${n}` });
   const events = wireEvents(message, blocks);

@@ -14,7 +14,7 @@ export type WireMessage = {
   role: 'assistant';
   model: string;
   content: WireBlock[];
-  stop_reason: 'tool_use' | 'end_turn' | null;
+  stop_reason: string | null;
   stop_sequence: null;
   usage: ReplyUsage;
 };

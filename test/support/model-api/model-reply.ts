@@ -6,7 +6,12 @@ export type ReplyBlock =
 
 /** The reply of the scripted model to one request. */
 export type Reply =
-  | { readonly kind: 'message'; readonly blocks: readonly ReplyBlock[]; readonly usage?: ReplyUsage }
+  | {
+      readonly kind: 'message';
+      readonly blocks: readonly ReplyBlock[];
+      readonly usage?: ReplyUsage;
+      readonly stopReason?: string;
+    }
   | { readonly kind: 'error'; readonly status: number; readonly type: string; readonly message: string }
   /** Breaks off after so many events. */
   | { readonly kind: 'cut'; readonly reply: MessageReply; readonly events: number }
@@ -37,6 +42,11 @@ export function raw(block: { readonly type: string }): MessageReply {
 /** Several replies as the blocks of one assistant message, in order. */
 export function together(...replies: MessageReply[]): MessageReply {
   return { kind: 'message', blocks: replies.flatMap((reply) => reply.blocks) };
+}
+
+/** The reply with another stop reason. */
+export function stoppedBy(reply: MessageReply, stopReason: string): MessageReply {
+  return { ...reply, stopReason };
 }
 
 /** The reply with another usage. */
