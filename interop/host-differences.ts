@@ -152,6 +152,11 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
     without: (it) => withoutMember('endpoint')(withoutMember('reason')(it)),
   },
   {
+    programs: ['replay-user-messages'],
+    why: '`queued_turn_count` of a message that starts no turn counts the messages behind it',
+    without: withoutMember('queued_turn_count'),
+  },
+  {
     programs: ['resume-unknown'],
     why: 'the error for a value of `resume` that is neither a session id nor a title also names the option and the directory',
     without: withText(

@@ -41,14 +41,15 @@ export function describeError(error: unknown): { isError: boolean; message: stri
 export function outline(message: Message): unknown {
   if (message.type === 'assistant') {
     const { content, model } = message.message;
-    return { type: 'assistant', content, ...(message.error && { error: message.error, model }) };
+    const error = message.error && { error: message.error, model };
+    return { type: 'assistant', content, ...error, ...pick(message, ['timestamp', 'request_id']) };
   }
   if (message.type === 'user') {
     const { content } = message.message;
     return {
       type: 'user',
       content,
-      ...pick(message, ['tool_use_result', 'isSynthetic', 'refused_message_id']),
+      ...pick(message, USER_MEMBERS),
     };
   }
   if (message.type === 'stream_event') return { type: 'stream_event', event: message.event };
@@ -60,6 +61,9 @@ export function outline(message: Message): unknown {
       'result',
       'structured_output',
       'num_turns',
+      'result_index',
+      'queued_turn_count',
+      'fast_mode_state',
       ...WHY_IT_ENDED,
     ]);
   }
@@ -69,6 +73,7 @@ export function outline(message: Message): unknown {
   return message;
 }
 
+const USER_MEMBERS = ['tool_use_result', 'isSynthetic', 'refused_message_id', 'timestamp'];
 const WHY_IT_ENDED = ['stop_reason', 'terminal_reason', 'api_error_status', 'permission_denials', 'errors'];
 
 function pick(from: object, keys: readonly string[]): Record<string, unknown> {

@@ -350,6 +350,7 @@ async function stream(
     signal,
     // After a fallback, the rest of the turn uses the fallback model.
     onAttempt: (attempted) => void Object.assign(current, attempted),
+    onRequestId: (id) => collector.begin(id),
   };
   emit({ kind: 'requested' });
   let sentTo = current.name;

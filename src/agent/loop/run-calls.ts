@@ -79,8 +79,10 @@ export function toolUseError(text: string): ToolOutcome {
   return failedOutcome(`<tool_use_error>${text}</tool_use_error>`);
 }
 
-export function resultBlock(use: Pick<ToolUse, 'id'>, { content, isError }: ToolOutcome): UserBlock {
-  return { type: 'tool_result', tool_use_id: use.id, content, ...(isError && { is_error: true }) };
+export function resultBlock({ id, name }: ToolUse, { content, isError }: ToolOutcome): UserBlock {
+  // Programs expect the member in each result of `Bash`, and in other results only if they are errors.
+  const error = isError || name === 'Bash' ? { is_error: isError } : {};
+  return { type: 'tool_result', tool_use_id: id, content, ...error };
 }
 
 /** Prepares a call; a failure becomes the result of the call. */

@@ -55,8 +55,10 @@ async function* events(
   let hasStopped = false;
   let isComplete = false;
   try {
-    const stream = await client.messages.create(anthropicParams(request), { signal });
+    const sent = client.messages.create(anthropicParams(request), { signal });
+    const { data: stream, request_id: requestId } = await sent.withResponse();
     hasBegun = true;
+    if (requestId) request.onRequestId?.(requestId);
     for await (const event of stream) {
       hasStopped ||= event.type === 'message_delta' && event.delta.stop_reason !== null;
       isComplete = event.type === 'message_stop';

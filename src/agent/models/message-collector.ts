@@ -5,6 +5,8 @@ import type { ModelDelta, ModelEvent } from './model.ts';
 /** A reply assembled from its events; `isComplete` once the stream has ended. */
 export type CollectedMessage = {
   id: string;
+  /** The id that the endpoint gave the request. */
+  requestId?: string;
   model: string;
   content: ModelBlock[];
   stop_reason: string | null;
@@ -13,17 +15,18 @@ export type CollectedMessage = {
   isComplete: boolean;
 };
 
-export type ReplyHead = Pick<CollectedMessage, 'id' | 'model' | 'usage'>;
+export type ReplyHead = Pick<CollectedMessage, 'id' | 'model' | 'usage' | 'requestId'>;
 
 type OpenBlock = { block: ModelBlock; parts: string[]; signature: string; citations: unknown[] };
 
 const NOT_ENDED = { stop_reason: null, stop_sequence: null };
 
-export const NO_USAGE: Usage = Object.freeze({ input_tokens: 0, output_tokens: 0 });
+const NO_USAGE: Usage = Object.freeze({ input_tokens: 0, output_tokens: 0 });
 
 /** Assembles the events of one reply to a message. Of an interrupted reply, only text blocks are kept unfinished. */
 export class MessageCollector {
-  #head = { id: '', model: '' };
+  #head: Pick<CollectedMessage, 'id' | 'model' | 'requestId'> = { id: '', model: '' };
+  #requestId: string | undefined;
   #end: Pick<CollectedMessage, 'stop_reason' | 'stop_sequence'> = NOT_ENDED;
   #usage: Usage = NO_USAGE;
   #isComplete = false;
@@ -39,7 +42,11 @@ export class MessageCollector {
         this.#open.clear();
         this.#end = NOT_ENDED;
         this.#usage = NO_USAGE;
-        this.#head = { id: event.message.id, model: event.message.model };
+        this.#head = {
+          id: event.message.id,
+          model: event.message.model,
+          ...(this.#requestId !== undefined && { requestId: this.#requestId }),
+        };
         this.#count(event.message.usage);
         return undefined;
       case 'content_block_start':
@@ -74,6 +81,11 @@ export class MessageCollector {
       default:
         return undefined;
     }
+  }
+
+  /** Takes the id of the request whose reply begins. */
+  begin(requestId: string): void {
+    this.#requestId = requestId;
   }
 
   get head(): ReplyHead {

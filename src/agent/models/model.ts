@@ -32,6 +32,8 @@ export type ModelRequest = {
   readonly signal: AbortSignal;
   /** Receives the model that an attempt is sent to, which is another one if the request falls back. */
   readonly onAttempt?: (model: AttemptedModel) => void;
+  /** Receives the id that the endpoint gave the request, before the reply. */
+  readonly onRequestId?: (id: string) => void;
 };
 
 /** The domains to which a web search is limited, or those that it leaves out. */

@@ -274,8 +274,8 @@ export class AgentSession implements Session {
   }
 
   #send(message: Frame): void {
-    const reference = answersPrompt(message) ? this.#promptReference : {};
-    const sent = { ...message, ...reference, session_id: this.#id, uuid: message.uuid ?? randomUUID() };
+    const members = answersPrompt(message) && { ...this.#promptReference, ...this.#turns.count(message) };
+    const sent = { ...message, ...members, session_id: this.#id, uuid: message.uuid ?? randomUUID() };
     // Written to the link, because the channel closes with the program's input while answers are still due.
     this.#link.send(sent).catch(() => this.end());
   }

@@ -13,6 +13,7 @@ export class TurnQueue {
   #turn: AbortController | undefined;
   #running: Promise<void> | undefined;
   #isEnded = false;
+  #resultCount = 0;
   readonly #ending = Promise.withResolvers<void>();
 
   /** `handle` must not reject. */
@@ -64,6 +65,12 @@ export class TurnQueue {
     this.#ending.resolve();
     this.#queued.length = 0;
     this.#turn?.abort();
+  }
+
+  /** The members of a result message that count results and queued turns. */
+  count({ type }: Frame): Frame {
+    if (type !== 'result') return {};
+    return { result_index: this.#resultCount++, queued_turn_count: this.#queued.length };
   }
 
   /** Settles when no turn is running or queued. */

@@ -71,7 +71,7 @@ export class AgentReport {
 
   /** Sends a user message; returns its id. */
   sendUser(content: readonly UserBlock[]): string {
-    this.#sendResults({ ...resultsMessage(content), timestamp: new Date().toISOString() });
+    this.#sendResults(resultsMessage(content));
     return this.#takeId();
   }
 
@@ -205,7 +205,8 @@ export class AgentReport {
     const { emit, parent, fields } = this.#options;
     const uuid = randomUUID();
     this.#lastId = uuid;
-    emit({ ...message, parent_tool_use_id: parent, ...fields, uuid });
+    const timestamp = new Date().toISOString();
+    emit({ ...message, parent_tool_use_id: parent, ...fields, timestamp, uuid });
   }
 }
 
@@ -220,13 +221,14 @@ const STORED: readonly LoopEvent['kind'][] = ['replied', 'results-added', 'text-
 /** Programs get one message per finished block of a reply. */
 function assistantMessage(
   block: ModelBlock,
-  { id, model, usage }: ReplyHead,
+  { id, model, usage, requestId }: ReplyHead,
   end: { stop_reason: string | null; stop_sequence: string | null } = NOT_ENDED,
 ): Frame {
   const head = { id, type: 'message', role: 'assistant', model };
   return {
     type: 'assistant',
     message: { ...head, content: [block], ...end, usage, context_management: null },
+    ...(requestId !== undefined && { request_id: requestId }),
   };
 }
 

@@ -135,6 +135,7 @@ export function initMessage(session: Session): Frame {
     apiKeySource: options.account?.apiKeySource ?? 'none',
     claude_code_version: options.version,
     output_style: session.skills.styleName,
+    fast_mode_state: 'off',
     skills: session.skills.names,
     plugins: session.skills.plugins,
     ...(session.memory?.autoFolder !== undefined && { memory_paths: { auto: session.memory.autoFolder } }),
@@ -204,6 +205,7 @@ export function resultMessage({ end, text, output, denials, ...facts }: TurnFact
     usage: completeUsage(end.usage),
     modelUsage: facts.modelUsage,
     permission_denials: denials,
+    fast_mode_state: 'off',
   };
   const { timings } = facts;
   switch (end.reason) {
