@@ -44,7 +44,7 @@ await editor.connectWith(stream, async (toolplane) => {
   const { sessionId } = await toolplane.request(methods.agent.session.new, { cwd: project, mcpServers: [] });
   const { stopReason } = await toolplane.request(methods.agent.session.prompt, {
     sessionId,
-    prompt: [{ type: 'text', text: 'Call Bash with {"command": "echo hello"}' }],
+    prompt: [{ type: 'text', text: 'Call Bash with {"command": "expr 6 + 7"}' }],
   });
   lines.push(`agent: ${answer.trim()}`, `stop reason: ${stopReason}`);
 });

@@ -28,14 +28,14 @@ function run(args: readonly string[], input = ''): void {
   console.log(`exit code ${status}\n`);
 }
 
-run(['run', '--model', 'rehearsal', 'Call Bash with {"command": "echo hello"}']);
+run(['run', '--model', 'rehearsal', 'Call Bash with {"command": "expr 6 + 7"}']);
 run([
   'run',
   '--model',
   'rehearsal',
   '--allowedTools',
-  'Bash(echo *)',
-  'Call Bash with {"command": "echo hello"}',
+  'Bash(expr *)',
+  'Call Bash with {"command": "expr 6 + 7"}',
 ]);
 run(['run', '--model', 'rehearsal', '--tools', 'Read', '-'], 'List tools');
 run(['run', 'Hello']);

@@ -55,7 +55,7 @@ async function answer(prompt: string): Promise<string> {
 try {
   for (const prompt of [
     'Call Read with {"file_path": "order.txt"} then call price with {"item": "teapot", "count": 2}',
-    'Call Bash with {"command": "date"}',
+    'Call Bash with {"command": "expr 6 + 7"}',
     '/mcp__shop__quote teapot',
   ]) {
     console.log(`> ${prompt}`);

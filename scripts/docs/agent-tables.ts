@@ -9,6 +9,7 @@ import { loadAll } from '../../src/cli/command-table.ts';
 import { addAgentFlags } from '../../src/cli/flags/agent-flags.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { FAILURE_POLICY } from '../../src/hooks/match-hooks.ts';
+import type { CertainEffect } from '../../src/permissions/command-effect.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { matchesCall, type ToolCall } from '../../src/permissions/match.ts';
 import type { Workspace } from '../../src/permissions/path.ts';
@@ -82,10 +83,12 @@ function builtInTools(): string {
   return table(['tool', 'description', 'requires approval'], rows);
 }
 
-function approvalNeed({ listed, approval, asksQuestion, uriMember, doubt }: BuiltIn): string {
+function approvalNeed({ listed, approval, asksQuestion, commandMember, uriMember, doubt }: BuiltIn): string {
   if (asksQuestion) return "always: the answer to the permission request contains the user's answers";
   if (approval === 'never') return 'no';
   if (approval === 'in-plan-mode') return 'no; denied in mode `plan`';
+  if (commandMember !== undefined)
+    return 'yes, except for [some commands](permissions-and-hooks.md#commands-without-approval)';
   if (!listed.annotations?.readOnlyHint) return 'yes';
   if (uriMember !== undefined) return 'if the server does not list the resource and is not trusted';
   return doubt ? 'if the skill has `allowed-tools`' : 'no';
@@ -160,7 +163,15 @@ const READS: ToolAnnotations = { readOnlyHint: true };
 const NOTES: ToolCall = { name: 'mcp__notes__list', server: 'notes', tool: 'list', input: {} };
 
 /** Calls that match no rule, one per column. */
-const UNRULED: readonly (readonly [string, ToolCall, ToolAnnotations, 'trusted' | 'untrusted'])[] = [
+const LS: ToolCall = { name: 'Bash', input: { command: 'ls' } };
+const TOUCH: ToolCall = { name: 'Bash', input: { command: 'touch a' } };
+const UNRULED: readonly (readonly [
+  string,
+  ToolCall,
+  ToolAnnotations,
+  'trusted' | 'untrusted',
+  CertainEffect?,
+])[] = [
   ['`Read`, `Glob`, `Grep` inside', { name: 'Read', input: { file_path: 'a.ts' } }, READS, 'trusted'],
   ['`Read`, `Glob`, `Grep` outside', { name: 'Read', input: { file_path: '/etc/hosts' } }, READS, 'trusted'],
   ['`Write`, `Edit`, `NotebookEdit` inside', { name: 'Edit', input: { file_path: 'a.ts' } }, {}, 'trusted'],
@@ -170,7 +181,9 @@ const UNRULED: readonly (readonly [string, ToolCall, ToolAnnotations, 'trusted' 
     {},
     'trusted',
   ],
-  ['`Bash`', { name: 'Bash', input: { command: 'ls' } }, {}, 'trusted'],
+  ['[`Bash` that only reads](#commands-without-approval)', LS, {}, 'trusted', 'reads'],
+  ['[`Bash` that edits files](#commands-without-approval)', TOUCH, {}, 'trusted', 'edits'],
+  ['any other `Bash` call', { name: 'Bash', input: { command: 'make' } }, {}, 'trusted'],
   ['other read-only built-in tool, read-only tool of a trusted server', NOTES, READS, 'trusted'],
   ['read-only tool of any other server', NOTES, READS, 'untrusted'],
   ['any other tool that requires approval', NOTES, {}, 'trusted'],
@@ -180,12 +193,13 @@ const UNRULED: readonly (readonly [string, ToolCall, ToolAnnotations, 'trusted' 
 function permissionModes(): string {
   const rows = PERMISSION_MODES.map((mode) => [
     `\`${mode}\``,
-    ...UNRULED.map(([, call, annotations, trust]) => {
+    ...UNRULED.map(([, call, annotations, trust, effect]) => {
       const trusted = trust === 'trusted';
       return decide({
         call,
         annotations,
         trusted,
+        ...(effect && { effect }),
         mode,
         bypassLaunched: true,
         rules: [],

@@ -37,9 +37,11 @@ export function allowingContents(
   return found.length > 0 && found.every((content) => content !== undefined) ? found : undefined;
 }
 
-/** A simple command: its words joined by single spaces. */
-type PlainCommand = {
+/** A simple command. */
+export type PlainCommand = {
+  /** The words as written, joined by single spaces. */
   readonly text: string;
+  readonly words: readonly string[];
   /**
    * Whether the command may set variables or options of the shell, so that later commands run other programs:
    * `printf -v PATH . && ls` runs `./ls`.
@@ -52,7 +54,7 @@ type PlainCommand = {
  * may contain quotes, globs and `$name`; comments and redirections to `/dev/null` or between descriptors are left out. Any
  * other syntax gives undefined: an allow pattern must not match text whose meaning is not certain.
  */
-function plainCommands(source: string): readonly PlainCommand[] | undefined {
+export function plainCommands(source: string): readonly PlainCommand[] | undefined {
   if (UNCERTAIN_CHARACTERS.test(source)) return undefined;
   let script: ReturnType<typeof parse>;
   try {
@@ -96,7 +98,7 @@ function plainCommand(command: Command): PlainCommand | undefined {
     } else if (!isHarmless(part)) return undefined;
   }
   if (EVALUATING_BUILTINS.has(name.value) && suffix.some(mayEvaluate)) return undefined;
-  return { text: words.join(' '), changesShell: changesShell(command) };
+  return { text: words.join(' '), words, changesShell: changesShell(command) };
 }
 
 function changesShell({ name, args: [first] }: Command): boolean {

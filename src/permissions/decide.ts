@@ -1,5 +1,6 @@
 import type { ToolAnnotations } from '../protocol/mcp.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
+import type { CertainEffect } from './command-effect.ts';
 import { allowingRules, matchCall, matchesCall, namesTool, type ToolCall } from './match.ts';
 import { isInWorkspace, isProtectedPath, type Workspace } from './path.ts';
 import { type Rule, ruleText } from './rule.ts';
@@ -18,6 +19,8 @@ export type Situation = {
   readonly annotations?: ToolAnnotations;
   /** Set for built-in tools that change nothing but the session itself, such as its lists, agents and schedule. */
   readonly approval?: ApprovalNeed;
+  /** What the shell command of the call certainly does at most; unknown without a look at the file system. */
+  readonly effect?: CertainEffect;
   /** Why this call may write, although its tool is trusted and marked read-only. */
   readonly doubt?: string;
   /** The tool's definition requires user interaction, whatever rules allow. */
@@ -160,10 +163,12 @@ function byMode(situation: Situation): Decision {
   const subject = subjectOf(call.name, call.input);
   const path = subject?.kind === 'path' && call.server === undefined ? subject.value : undefined;
   const outside = path !== undefined && !isInWorkspace(path, workspace);
-  const { annotations: { readOnlyHint, destructiveHint } = {}, doubt, changed, approval } = situation;
+  const { annotations: { readOnlyHint, destructiveHint } = {}, effect, doubt, changed, approval } = situation;
   const isKnown = trusted && changed === undefined && doubt === undefined;
   const readOnly = isKnown && readOnlyHint === true && destructiveHint !== true;
 
+  if (isKnown && effect === 'reads')
+    return { kind: 'allow', reason: { mode, text: 'the command only reads files of the workspace' } };
   if (readOnly && !outside) {
     return { kind: 'allow', reason: { mode, annotation: 'readOnlyHint', text: `${call.name} is read-only` } };
   }
@@ -178,6 +183,8 @@ function byMode(situation: Situation): Decision {
       },
     };
   }
+  if (isKnown && effect === 'edits' && mode === 'acceptEdits')
+    return { kind: 'allow', reason: { mode, text: 'mode acceptEdits allows edits of workspace files' } };
   if (outside) return { kind: 'ask', reason: { mode, text: `${path} is outside the workspace` } };
   if (mode === 'acceptEdits' && path !== undefined && editsFiles(call.name)) {
     if (isProtectedPath(path, workspace)) {

@@ -2,12 +2,13 @@ import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { commandEffect } from '../../src/permissions/command-effect.ts';
 import { decide, type Situation } from '../../src/permissions/decide.ts';
 import { parseRule, type Rule } from '../../src/permissions/rule.ts';
 
 /** A command that the rules allow and that ran a program which they forbid. */
 export type Breach = {
-  readonly rules: 'allow' | 'deny';
+  readonly rules: 'allow' | 'deny' | 'reads';
   readonly command: string;
   readonly evidence: string;
 };
@@ -20,9 +21,9 @@ export type FuzzReport = {
 };
 
 /**
- * Draws random shell commands, decides each under two sets of rules, runs what is allowed with bash in an empty
+ * Draws random shell commands, decides each under three sets of rules, runs what is allowed with bash in an empty
  * directory, and looks for traces of forbidden programs. `allow`: a few patterns are allowed and nothing else. `deny`:
- * everything is allowed but `rm`.
+ * everything is allowed but `rm`. `reads`: no rules, so that only commands run that certainly read.
  */
 export async function fuzzBash({
   count,
@@ -43,7 +44,7 @@ export async function fuzzBash({
       drawn += 1;
       const command = randomCommand(random);
       const x = VALUES[Math.floor(random() * VALUES.length)] as string;
-      for (const rules of ['allow', 'deny'] as const) {
+      for (const rules of ['allow', 'deny', 'reads'] as const) {
         if (!isAllowed(rules, command)) continue;
         executed += 1;
         const evidence = await sandbox.run(rules, command, x);
@@ -85,6 +86,7 @@ const ALLOWED = [
 const RULES: Readonly<Record<Breach['rules'], readonly Rule[]>> = {
   allow: ALLOWED.map((content) => ruleFor(`Bash(${content})`, 'allow')),
   deny: [ruleFor('Bash', 'allow'), ruleFor('Bash(rm *)', 'deny')],
+  reads: [],
 };
 
 function ruleFor(text: string, effect: Rule['effect']): Rule {
@@ -94,7 +96,9 @@ function ruleFor(text: string, effect: Rule['effect']): Rule {
 }
 
 export function isAllowed(rules: Breach['rules'], command: string): boolean {
+  const isReading = rules === 'reads' && commandEffect(command)?.edits.length === 0;
   const situation: Situation = {
+    ...(isReading && { effect: 'reads' }),
     call: { name: 'Bash', input: { command } },
     rules: RULES[rules],
     mode: 'default',
@@ -107,6 +111,22 @@ export function isAllowed(rules: Breach['rules'], command: string): boolean {
 
 /** The path of bash: `PATH` of the child contains only stand-ins. */
 const BASH = execFileSync('sh', ['-c', 'command -v bash'], { encoding: 'utf8' }).trim();
+
+const READERS = [
+  'ls',
+  'grep',
+  'cat',
+  'find',
+  'sort',
+  'uniq',
+  'sed',
+  'head',
+  'tail',
+  'wc',
+  'cut',
+  'tr',
+  'stat',
+];
 
 /** A directory in which only harmless stand-ins for programs are found; each forbidden one leaves a trace. */
 class Sandbox {
@@ -121,6 +141,12 @@ class Sandbox {
     for (const name of ['ls', 'grep']) this.#program('allow', name, ':');
     for (const name of ['touch', 'rm', 'cat', 'pwned', 'sh', 'bash', 'sudo', 'env'])
       this.#program('allow', name, traced);
+    for (const name of READERS) {
+      const real = execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim();
+      this.#program('reads', name, `exec '${real}' "$@"`);
+    }
+    for (const name of ['touch', 'rm', 'pwned', 'sh', 'bash', 'sudo', 'env', 'npm', 'git', 'xargs', 'tee'])
+      this.#program('reads', name, traced);
     this.#program('deny', 'rm', traced);
     for (const name of ['git', 'npm', 'ls', 'grep', 'touch', 'pwned']) this.#program('deny', name, ':');
     this.#program('deny', 'sudo', 'while [ "$1" = -u ]; do shift 2; done; exec "$@"');
@@ -137,7 +163,7 @@ class Sandbox {
   async run(rules: Breach['rules'], command: string, x = 'rm'): Promise<string | undefined> {
     mkdirSync(this.#work);
     writeFileSync(join(this.#work, 'f'), '');
-    if (rules === 'allow') script(join(this.#work, 'ls'), `echo "$0" >> '${this.#trace}'`);
+    if (rules !== 'deny') script(join(this.#work, 'ls'), `echo "$0" >> '${this.#trace}'`);
     const child = spawn(BASH, ['-c', command], {
       cwd: this.#work,
       env: { PATH: this.#programs(rules), HOME: this.#work, FUNCNEST: '20', x },
@@ -155,7 +181,7 @@ class Sandbox {
     rmSync(this.#trace, { force: true });
     if (isTraced) return 'a forbidden program ran';
     if (isRemoved) return 'a file was removed';
-    if (rules === 'allow' && files.length > 0) return `files were written: ${files.join(', ')}`;
+    if (rules !== 'deny' && files.length > 0) return `files were written: ${files.join(', ')}`;
     return undefined;
   }
 
@@ -215,6 +241,12 @@ const COMMANDS = [
   '[ ',
   'export A=1 ',
   'read ',
+  'cat f ',
+  'find . ',
+  'sort f ',
+  'sort f | uniq ',
+  'sed -n 1p f ',
+  'head -1 f ',
 ];
 const ATTACKS = [
   ...[
@@ -241,6 +273,14 @@ const ATTACKS = [
   ],
   ...[
     'find . -name f -exec rm {} +',
+    '-exec rm f +',
+    '-o PWNED',
+    '-fprint PWNED',
+    '-n 1wPWNED',
+    "'1e rm f'",
+    'f PWNED',
+    '-- -o PWNED',
+    '--output=PWNED',
     '{ bash; } <<< "rm f"',
     'PATH . ; ls',
     '-v PATH . ; ls',

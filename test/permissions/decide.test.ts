@@ -125,6 +125,28 @@ describe('modes', () => {
     ['acceptEdits of .mcp.json', situation(file('Edit', '.mcp.json'), { mode: 'acceptEdits' }), 'ask'],
     ['acceptEdits without a path', situation({ name: 'Edit', input: {} }, { mode: 'acceptEdits' }), 'ask'],
     ['acceptEdits is not about Bash', situation(bash('touch a'), { mode: 'acceptEdits' }), 'ask'],
+    ['a command that only reads', situation(bash('ls'), { effect: 'reads' }), 'allow'],
+    ['in plan', situation(bash('ls'), { effect: 'reads', mode: 'plan' }), 'allow'],
+    ['in dontAsk', situation(bash('ls'), { effect: 'reads', mode: 'dontAsk' }), 'allow'],
+    [
+      'that a rule asks about',
+      situation(bash('ls'), { effect: 'reads', rules: [rule('Bash(ls)', 'ask')] }),
+      'ask',
+    ],
+    [
+      'that may read what a rule denies',
+      situation(bash('grep -r x .'), { effect: 'reads', rules: [rule('Read(.env)', 'deny')] }),
+      'ask',
+    ],
+    ['a command that edits', situation(bash('touch a'), { effect: 'edits' }), 'ask'],
+    ['in acceptEdits', situation(bash('touch a'), { effect: 'edits', mode: 'acceptEdits' }), 'allow'],
+    ['in plan', situation(bash('touch a'), { effect: 'edits', mode: 'plan' }), 'deny'],
+    ['in dontAsk', situation(bash('touch a'), { effect: 'edits', mode: 'dontAsk' }), 'deny'],
+    [
+      'that a rule asks about, in acceptEdits',
+      situation(bash('touch a'), { effect: 'edits', mode: 'acceptEdits', rules: [rule('Bash', 'ask')] }),
+      'ask',
+    ],
     ['acceptEdits is not about MCP', situation(tool, { mode: 'acceptEdits' }), 'ask'],
     [
       'acceptEdits asks where a rule asks',

@@ -26,6 +26,8 @@ export type BuiltIn = {
   readonly refusal?: RefuseInput;
   /** The member of the input that names a file or directory: `realInput` resolves it before permission is decided. */
   readonly pathMember?: string;
+  /** The member of the input with a shell command: `certainEffect` determines what it does before permission is decided. */
+  readonly commandMember?: string;
   /** Members of the input that hooks and permission prompts get although the model left them out. */
   readonly defaults?: Readonly<Record<string, unknown>>;
   /** The member of the input that names a resource of the server in `server`; an unlisted resource requires approval. */
@@ -160,6 +162,7 @@ type BuiltInDefinition<R extends Members, O extends Members> = {
   readonly concurrency?: 'others';
   readonly defaults?: Readonly<Partial<Record<keyof O & string, unknown>>>;
   readonly pathMember?: keyof (R & O) & string;
+  readonly commandMember?: keyof (R & O) & string;
   readonly uriMember?: keyof (R & O) & string;
   readonly doubt?: BuiltIn['doubt'];
   /** May reject with system errors, and with any error after the signal is aborted. */
@@ -185,6 +188,7 @@ export function defineBuiltIn<const R extends Members, const O extends Members>(
     concurrency: beside,
     defaults,
     pathMember,
+    commandMember,
     uriMember,
     doubt,
     run,
@@ -210,6 +214,7 @@ export function defineBuiltIn<const R extends Members, const O extends Members>(
     ...(beside && { concurrency: beside }),
     ...(defaults && { defaults }),
     ...(pathMember && { pathMember }),
+    ...(commandMember && { commandMember }),
     ...(uriMember && { uriMember }),
     ...(doubt && { doubt }),
     converted: (input) => convertedInput(input, { ...required, ...optional, ...unlisted }),

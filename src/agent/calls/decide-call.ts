@@ -56,7 +56,7 @@ function pinnedChange(
 const STRICTNESS: Readonly<Record<Decision['kind'], number>> = { allow: 0, ask: 1, deny: 2 };
 
 function situationOf(
-  { definition, isTrusted, doubt, builtIn }: PoolCall,
+  { definition, isTrusted, effect, doubt, builtIn }: PoolCall,
   change: ToolChange | undefined,
   session: SessionContext,
 ) {
@@ -73,6 +73,7 @@ function situationOf(
         ...(isUnremarkablyNew(change) && { isNew: true }),
       },
     }),
+    ...(effect && { effect }),
     ...(doubt !== undefined && { doubt }),
   };
 }

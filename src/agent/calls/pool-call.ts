@@ -1,4 +1,5 @@
 import type { Server } from '../../mcp/servers/server-status.ts';
+import type { CertainEffect } from '../../permissions/command-effect.ts';
 import type { ToolCall } from '../../permissions/match.ts';
 import type { PathLink } from '../../permissions/path.ts';
 import type { PooledTool } from '../../pool/pool.ts';
@@ -22,6 +23,8 @@ export type PoolCall = ToolCall & {
   readonly isTrusted: boolean;
   /** The server that the permission was decided for; the call is sent to no other. */
   readonly boundServer?: Server;
+  /** What the shell command of this call certainly does at most. */
+  readonly effect?: CertainEffect;
   /** Why this call may have side effects although its tool is marked read-only. */
   readonly doubt?: string;
   /** Whether a person was asked about the call and allowed it. */

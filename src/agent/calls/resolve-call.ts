@@ -11,6 +11,7 @@ import { findToolChange } from '../../pool/pinning/tool-change.ts';
 import type { PooledTool } from '../../pool/pool.ts';
 import { mcpToolName, normalizeName } from '../../protocol/tool-name.ts';
 import { realInput, ruleLinks } from '../builtins/files/real-path.ts';
+import { certainEffect } from '../builtins/shell/certain-effect.ts';
 import type { CallContext, ServerScopes, SessionContext } from './call-context.ts';
 import { decideCall } from './decide-call.ts';
 import type { PoolCall } from './pool-call.ts';
@@ -84,6 +85,7 @@ async function resolveBuiltIn(
   const { builtIn } = call;
   const { session } = context;
   if (builtIn?.uriMember !== undefined) return resolveResource(call, builtIn.uriMember, context, signal);
+  if (builtIn?.commandMember !== undefined) return resolveCommand(call, builtIn.commandMember, session);
   if (builtIn?.pathMember === undefined) return { kind: 'resolved', call: withDoubt(call, session) };
   const [real, links] = await Promise.all([
     realInput(builtIn, call.input, session.workspace()),
@@ -94,6 +96,21 @@ async function resolveBuiltIn(
   const { originalInput = call.input } = call;
   const resolved = { ...call, links, ...(!isUnchanged && { input: real.input, originalInput }) };
   return { kind: 'resolved', call: resolved };
+}
+
+/** Rules for paths restrict commands too, also where a path of a rule leads through a link. */
+async function resolveCommand(
+  { effect: _, ...call }: PoolCall,
+  commandMember: string,
+  session: SessionContext,
+): Promise<ResolvedCall> {
+  const { [commandMember]: command } = call.input;
+  const workspace = session.workspace();
+  const [effect, links] = await Promise.all([
+    typeof command === 'string' ? certainEffect(command, workspace, session.env) : undefined,
+    ruleLinks(session.rules.current().rules, workspace),
+  ]);
+  return { kind: 'resolved', call: { ...call, links, ...(effect && { effect }) } };
 }
 
 function withDoubt(call: PoolCall, { services }: SessionContext): PoolCall {

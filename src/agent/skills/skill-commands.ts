@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { within } from '../../base/async/timers.ts';
+import type { CertainEffect } from '../../permissions/command-effect.ts';
 import { type Decision, decide } from '../../permissions/decide.ts';
-import { absolutePath, isInWorkspace, type Workspace } from '../../permissions/path.ts';
 import type { Rule } from '../../permissions/rule.ts';
 import { modeOf, type RuleStore } from '../../permissions/rule-store.ts';
+import { certainEffect } from '../builtins/shell/certain-effect.ts';
 import { OutputSpool } from '../builtins/shell/output-spool.ts';
 import type { SessionContext } from '../calls/call-context.ts';
 import { type ExpandedPart, MAX_COMMANDS } from './expand-skill.ts';
@@ -72,9 +72,9 @@ async function refusalOf(
   if (!context.builtIns.some(({ listed }) => listed.name === 'Bash'))
     return 'the session does not offer Bash';
   const call = { name: 'Bash', input: { command } };
-  const { kind, reason } = decideFor(call, { destructiveHint: true }, rules, context);
-  const isReading = reason.rule === undefined && mayRead && readsOnly(command, context.workspace());
-  if (kind !== 'allow' && !isReading) return refusal ?? reason.text;
+  const effect = mayRead ? await certainEffect(command, context.workspace(), context.env) : undefined;
+  const { kind, reason } = decideFor(call, { destructiveHint: true }, rules, context, effect);
+  if (kind !== 'allow') return refusal ?? reason.text;
   const fields = { tool_name: 'Bash', tool_input: call.input, tool_use_id: `command_${randomUUID()}` };
   const hook = await context.hooks.run('PreToolUse', fields, signal);
   if (hook.stop !== undefined) return hook.stop;
@@ -89,6 +89,7 @@ export function decideFor(
   annotations: { readonly readOnlyHint?: boolean; readonly destructiveHint?: boolean },
   rules: readonly Rule[],
   { rules: store, mayBypass, workspace }: PromptContext,
+  effect?: CertainEffect,
 ): Decision {
   const current = store.current();
   return decide({
@@ -99,6 +100,7 @@ export function decideFor(
     bypassLaunched: mayBypass,
     trusted: true,
     annotations,
+    ...(effect === 'reads' && { effect }),
     workspace: workspace(),
   });
 }
@@ -133,46 +135,4 @@ async function runCommand(
   if (end.kind === 'exited' && end.code === 0) return { output: text };
   const how = end.kind === 'exited' ? `exit code ${end.code}` : end.kind;
   return { fault: [how, text].filter((it) => it !== '').join('\n') };
-}
-
-/** Programs that write nothing whatever their arguments are, and whether their arguments are paths. */
-const READERS: ReadonlyMap<string, 'paths' | 'words'> = new Map([
-  ['basename', 'words'],
-  ['cat', 'paths'],
-  ['dirname', 'words'],
-  ['echo', 'words'],
-  ['head', 'paths'],
-  ['ls', 'paths'],
-  ['printf', 'words'],
-  ['pwd', 'words'],
-  ['tail', 'paths'],
-  ['true', 'words'],
-  ['uname', 'words'],
-  ['wc', 'paths'],
-  ['whoami', 'words'],
-]);
-
-/**
- * Whether a command certainly only reads files of the workspace: one of a few programs with plain arguments. Everything
- * that a shell would expand or redirect is refused, and so is `git`, which runs programs that its configuration names.
- */
-export function readsOnly(command: string, workspace: Workspace): boolean {
-  if (!/^[\w ./:@%+,=-]+(?:(?:"[^"$`\\!]*"|'[^']*')[\w ./:@%+,=-]*)*$/.test(command)) return false;
-  const words = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '');
-  const [program = '', ...args] = words;
-  const kind = READERS.get(program);
-  if (kind !== 'paths') return kind === 'words';
-  return args.every((arg) => {
-    if (arg.startsWith('-')) return /^-[A-Za-z0-9-]*$/.test(arg);
-    return isReadableHere(absolutePath(arg, workspace), workspace);
-  });
-}
-
-/** Whether the path, and what it leads to through symbolic links, is in the workspace. */
-function isReadableHere(path: string, workspace: Workspace): boolean {
-  try {
-    return isInWorkspace(path, workspace) && isInWorkspace(realpathSync.native(path), workspace);
-  } catch {
-    return false;
-  }
 }

@@ -2,6 +2,7 @@ import { isRecord } from '../../base/json-value.ts';
 import { shellQuote } from '../../base/text/display-text.ts';
 import { redactText } from '../../base/text/redact.ts';
 import { matchingHooks } from '../../hooks/match-hooks.ts';
+import type { CertainEffect } from '../../permissions/command-effect.ts';
 import { type ApprovalNeed, type Decision, decide, type Situation } from '../../permissions/decide.ts';
 import { matchesCall, matchesTool, type ToolRef } from '../../permissions/match.ts';
 import type { PathLink, Workspace } from '../../permissions/path.ts';
@@ -108,6 +109,7 @@ function decisionOf(
     trusted: isTrusted(configuration, situation.call, facts),
     ...(facts.annotations && { annotations: facts.annotations }),
     ...(facts.approval && { approval: facts.approval }),
+    ...(facts.effect && { effect: facts.effect }),
     ...(facts.changed !== undefined && { changed: { text: facts.changed, isNew: facts.isNew === true } }),
   });
 }
@@ -365,6 +367,8 @@ export type CallFacts = {
   readonly fault?: string;
   /** The real path of the call, if it differs from the given one. */
   readonly path?: string;
+  /** What the shell command of the call certainly does at most. */
+  readonly effect?: CertainEffect;
   /** Symbolic links in the paths of rules. */
   readonly links?: readonly PathLink[];
   /** The annotations of the tool, if its server was contacted. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -335,6 +335,28 @@ describe('session processes', () => {
     expect(results(model.requests[1])).toEqual({
       t1: '!Interrupted; the command and its processes were terminated\nhalf of it',
     });
+  });
+
+  test('a command that only reads the workspace runs without a rule; the link of a path is resolved', async () => {
+    const cwd = realpathSync(await temporaryRoot());
+    writeFileSync(join(cwd, 'a.txt'), 'text');
+    symlinkSync('/etc', join(cwd, 'link'));
+    const calls = ['cat a.txt', 'cat link/passwd', 'touch b'].map((command, at) =>
+      toolUse('Bash', { command }, `t${at}`),
+    );
+    const { send, result, model } = raw([...calls, text('done')], {
+      ...BASH,
+      rules: [],
+      asksProgram: false,
+      workspace: { cwd, home: tmpdir(), directories: [] },
+    });
+    await send(user('one'));
+    expect(await result(1)).toMatchObject({
+      result: 'done',
+      permission_denials: [{ tool_use_id: 't1' }, { tool_use_id: 't2' }],
+    });
+    expect(results(model.requests[1])).toEqual({ t0: 'text' });
+    expect(readdirSync(cwd)).not.toContain('b');
   });
 
   test('background processes end before the session is done', async () => {

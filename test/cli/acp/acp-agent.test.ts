@@ -46,7 +46,7 @@ test('the slash commands are announced after the session is created', async () =
 
 test('an allowed call is announced, asked about and completed', async () => {
   const acp = await openAcp([
-    together(text('Let me see.'), toolUse('Bash', { command: 'echo out' })),
+    together(text('Let me see.'), toolUse('Bash', { command: 'expr out' })),
     text('done'),
   ]);
   const id = await acp.newSession();
@@ -57,8 +57,8 @@ test('an allowed call is announced, asked about and completed', async () => {
     toolCall: {
       toolCallId: 'toolu_0001_1',
       kind: 'execute',
-      title: 'echo out',
-      rawInput: { command: 'echo out' },
+      title: 'expr out',
+      rawInput: { command: 'expr out' },
     },
   });
   expect(JSON.stringify(permission?.toolCall.content)).toContain('Approval required: ');

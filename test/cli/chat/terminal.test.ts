@@ -65,14 +65,14 @@ describe.runIf(hasScript)('in a real terminal', () => {
   test('asks, shows a diff, folds long output and expands it', async () => {
     const edit = { tool: 'Edit', input: { file_path: 'notes.txt', old_string: 'two', new_string: 'three' } };
     const read = { tool: 'Read', input: { file_path: 'notes.txt' } };
-    const list = { tool: 'Bash', input: { command: 'cat long.txt', description: 'Show it' } };
+    const list = { tool: 'Bash', input: { command: 'awk 1 long.txt', description: 'Show it' } };
     const { terminal, cwd } = openChat([read, edit, list, 'Done.'], { columns: 60 });
     await terminal.shows('›');
     terminal.type('go\r');
     const question = await terminal.shows(/allow\?$/);
     expect(question).toMatch(/Approval required: Edit\n[\s\S]*1 {2}one\n {2}2 -two\n {2}2 \+three\n/);
     terminal.type('y\r');
-    expect(await terminal.shows(/\$ cat long\.txt[\s\S]*allow\?$/)).toMatch(
+    expect(await terminal.shows(/\$ awk 1 long\.txt[\s\S]*allow\?$/)).toMatch(
       /notes\.txt \+1 −1\n {4}1 {2}one\n {4}2 -two\n {4}2 \+three\n/,
     );
     terminal.type('y\r');
@@ -189,7 +189,7 @@ describe.runIf(hasScript)('in a real terminal', () => {
     [[], 1],
     [['--no-bell'], 0],
   ])('a question rings the bell once, unless flags %j', async (flags, bells) => {
-    const { terminal } = openChat([{ tool: 'Bash', input: { command: 'echo hi' } }, 'ok'], { flags });
+    const { terminal } = openChat([{ tool: 'Bash', input: { command: 'expr hi' } }, 'ok'], { flags });
     await terminal.shows('›');
     terminal.type('go\r');
     await terminal.shows(/\nallow\?$/);
@@ -205,7 +205,7 @@ describe.runIf(hasScript)('in a real terminal', () => {
   });
 
   test('--plain prints linear text without escape sequences', async () => {
-    const { terminal } = openChat([{ tool: 'Bash', input: { command: 'echo hi' } }, MARKDOWN], {
+    const { terminal } = openChat([{ tool: 'Bash', input: { command: 'expr hi' } }, MARKDOWN], {
       flags: ['--plain'],
     });
     await terminal.until('› ');

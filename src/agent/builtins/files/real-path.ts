@@ -38,7 +38,7 @@ const MAX_LINKS = 40;
  * Resolves links also in paths that do not exist yet: from the root to the first missing name, and through dangling
  * links.
  */
-async function realPath(path: string, linksLeft = MAX_LINKS): Promise<string> {
+export async function realPath(path: string, linksLeft = MAX_LINKS): Promise<string> {
   try {
     return await realpath(path);
   } catch (thrown) {

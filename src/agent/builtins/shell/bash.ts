@@ -43,6 +43,7 @@ function defineBash(mayRunInBackground: boolean) {
         : []),
     ].join(' '),
     annotations: { title: 'Run a command', readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+    commandMember: 'command',
     required: { command: { type: 'string', minLength: 1, description: 'The command, as for bash -c.' } },
     optional: {
       timeout: {

@@ -1,4 +1,5 @@
 import { realInput, ruleLinks } from '../../../agent/builtins/files/real-path.ts';
+import { certainEffect } from '../../../agent/builtins/shell/certain-effect.ts';
 import { BUILT_INS } from '../../../agent/builtins/table.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import {
@@ -167,7 +168,7 @@ export function readCall(
 }
 
 /** The arguments of a call with its path resolved. */
-type RealCall = Pick<CallFacts, 'input' | 'fault' | 'path' | 'links'>;
+type RealCall = Pick<CallFacts, 'input' | 'fault' | 'path' | 'links' | 'effect'>;
 
 /** Resolves symbolic links in the arguments, as a session does. */
 export async function realCall(
@@ -180,10 +181,13 @@ export async function realCall(
   const real = await realInput(builtIn, input, workspace);
   if (real.kind === 'unresolved') return { fault: real.fault };
   const links = await ruleLinks(configuration.settings.rules, workspace);
-  const { pathMember = '' } = builtIn;
+  const { pathMember = '', commandMember = '' } = builtIn;
+  const { [commandMember]: command } = input;
+  const effect =
+    typeof command === 'string' ? await certainEffect(command, workspace, process.env) : undefined;
   const written = input[pathMember];
   const path = real.input[pathMember];
   const isOther =
     typeof written === 'string' && typeof path === 'string' && absolutePath(written, workspace) !== path;
-  return { input: real.input, links, ...(isOther && { path }) };
+  return { input: real.input, links, ...(isOther && { path }), ...(effect && { effect }) };
 }

@@ -184,7 +184,7 @@ test('a permission is decided on the real path, as in a session', async () => {
 test('matching hooks are listed above the rules', async () => {
   const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: './guard.sh' }] }] };
   const { explain } = place({ hooks });
-  const { stdout } = await explain('permission', 'Bash', '{"command": "ls"}');
+  const { stdout } = await explain('permission', 'Bash', '{"command": "make"}');
   expect(stdout).toMatch(/^⏸ Bash requires approval: .*, unless the PreToolUse hook at .* otherwise/);
   expect(stdout).toMatch(/^hooks that run first\n {2}PreToolUse Bash {2}\.\/guard\.sh {2}~.*\(user\)\n/m);
 });
