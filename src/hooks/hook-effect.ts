@@ -9,6 +9,8 @@ export type HookDecision = 'allow' | 'ask' | 'defer' | 'deny';
 export type HookEffect = {
   readonly decision?: HookDecision;
   readonly reason?: string;
+  /** A failed hook denies, and no other. */
+  readonly hasFailed?: true;
   readonly updatedInput?: Readonly<Record<string, unknown>>;
   readonly updatedPermissions?: readonly PermissionUpdate[];
   /** Wrapped, because the replacement may be any value. */
@@ -74,6 +76,7 @@ export function mergeEffects(effects: readonly HookEffect[]): HookEffect {
   const merged = {
     decision,
     reason: joined(deciding, 'reason'),
+    hasFailed: deciding.length > 0 && deciding.every((one) => one.hasFailed) ? (true as const) : undefined,
     updatedInput: last(effects, 'updatedInput'),
     updatedPermissions: updates.length > 0 ? updates : undefined,
     updatedOutput: last(effects, 'updatedOutput'),

@@ -60,7 +60,10 @@ function mayMatch(rule: Rule, input: HookInput, home: string): boolean {
   return matchCall(rule, call, { cwd: input.cwd, home, directories: [] }).kind !== 'no';
 }
 
-/** Why a matcher is not a valid regular expression. Its hooks always run, because they may be guards. */
+/**
+ * Why a matcher is not a valid regular expression. Its hooks never run, as in the `claude` CLI; if only our syntax lacks
+ * something that it contains, they always run, because they may be guards.
+ */
 export function matcherFault(matcher: string): string | undefined {
   if (isEverything(matcher) || isNames(matcher)) return undefined;
   const compiled = compilePattern(matcher);
@@ -106,7 +109,17 @@ function matches(matcher: string, subject: string): boolean {
   if (isEverything(matcher)) return true;
   if (isNames(matcher)) return matcher.split('|').some((name) => isNamed(name.trim(), subject));
   const pattern = compilePattern(matcher);
-  return typeof pattern === 'string' || pattern.test(subject);
+  return typeof pattern === 'string' ? isRegularExpression(matcher) : pattern.test(subject);
+}
+
+/** Whether JavaScript accepts the pattern, which may contain lookaheads. It is only compiled, not matched. */
+export function isRegularExpression(pattern: string): boolean {
+  try {
+    new RegExp(pattern);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** MCP tool names may be written without normalization: `mcp__my server__read` is `mcp__my_server__read`. */

@@ -67,7 +67,8 @@ export async function runHooks(
         const consequence = onFailure(hook.event, hook.onFailure);
         failures.push({ hook, message: messageOf(thrown), consequence });
         if (consequence === 'continue') return {};
-        return { decision: 'deny', reason: `A ${hook.event} hook failed: ${messageOf(thrown)}` };
+        const reason = `A ${hook.event} hook failed: ${messageOf(thrown)}`;
+        return { decision: 'deny', reason, hasFailed: true };
       }
     }),
   );

@@ -24,7 +24,7 @@ test.each<[string | undefined, HookInput, boolean]>([
   ['mcp__.*__write', preToolUse('mcp__a__write_all'), true],
   ['^Bash$', preToolUse('BashOutput'), false],
   ['mcp__my-server__t', preToolUse('mcp__my-server__t'), true],
-  ['(', preToolUse('Bash'), true],
+  ['(', preToolUse('Bash'), false],
 ])('matcher %j for %j', (matcher, input, expected) => {
   const hook = callback('h', matcher === undefined ? {} : { matcher });
   expect(matchingHooks([hook], input).length === 1).toBe(expected);
@@ -112,6 +112,11 @@ test.each([
   ['a.*', undefined],
 ])('matcherFault(%j): %s', (matcher, expected) => {
   expect(matcherFault(matcher)).toBe(expected);
+});
+
+test('a matcher that is no regular expression matches nothing, one with lookahead everything', () => {
+  const hooks = ['(', '[z', '^(?!Bash)'].map((matcher) => callback(matcher, { matcher }));
+  expect(matchingHooks(hooks, preToolUse('Bash'))).toEqual(hooks.slice(2));
 });
 
 test('a matcher that would backtrack takes linear time', () => {

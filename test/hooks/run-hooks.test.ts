@@ -57,7 +57,11 @@ describe('callbacks', () => {
 describe('failures', () => {
   test('a guard that throws blocks', async () => {
     const { effect, failures } = await run([callback('h')], preToolUse('Bash'), answers({ h: fail }));
-    expect(effect).toEqual({ decision: 'deny', reason: 'A PreToolUse hook failed: broke' });
+    expect(effect).toEqual({
+      decision: 'deny',
+      reason: 'A PreToolUse hook failed: broke',
+      hasFailed: true,
+    });
     expect(failures).toMatchObject([{ message: 'broke', consequence: 'block' }]);
   });
 
@@ -97,6 +101,7 @@ describe('failures', () => {
       decision: 'deny',
       reason:
         'A PreToolUse hook failed: timed out after 0.005 s; raise its "timeout" (in seconds) if it may take longer',
+      hasFailed: true,
     });
     expect(told?.aborted).toBe(true);
   });

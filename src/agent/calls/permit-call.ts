@@ -25,6 +25,8 @@ export type Permit =
       /** The text of the result that the model gets. */
       readonly text: string;
       readonly by: PermitReason;
+      /** A hook failed; nobody denied the call. */
+      readonly isFailure?: true;
       /** The answer ends the whole turn. */
       readonly interrupt?: true;
     };
@@ -60,10 +62,11 @@ export async function permitCall(
       if (reason.changed && change) session.pins.accept(change);
       return { kind: 'allowed', call, by: reason };
     case 'deny':
-      return refused(
-        hook.decision === 'deny' ? `PreToolUse:${call.name} hook error: ${reason.text}` : reason.text,
-        reason,
-      );
+      if (hook.decision !== 'deny') return refused(reason.text, reason);
+      return {
+        ...refused(`PreToolUse:${call.name} hook error: ${reason.text}`, reason),
+        ...(hook.hasFailed && { isFailure: true as const }),
+      };
     case 'ask':
       return session.whileWaiting(askForPermit(call, reason, change, context, signal));
   }
@@ -211,6 +214,8 @@ export function applyHookDecision(
   }
   const { rule, annotation, changed } = decision.reason;
   const isRequired = rule !== undefined || changed !== undefined || annotation === 'requiresUserInteraction';
+  if (hook === 'ask' && decision.kind === 'ask' && !isRequired && reason !== undefined)
+    return byHook('ask', reason);
   if (hook === 'allow' && decision.kind === 'ask' && !isRequired) {
     return byHook('allow', reason ?? 'a PreToolUse hook allowed the call');
   }

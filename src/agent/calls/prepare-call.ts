@@ -53,7 +53,8 @@ export async function prepareCall(
     case 'deferred':
       return { kind: 'answered', outcome: deferredOutcome(agent.parentToolUseId === null) };
     case 'refused':
-      context.denials.push({ tool_name: use.name, tool_use_id: use.id, tool_input: use.input });
+      if (!permit.isFailure)
+        context.denials.push({ tool_name: use.name, tool_use_id: use.id, tool_input: use.input });
       await reportDenial(call, permit, context, signal);
       if (permit.interrupt) context.interrupt();
       return answered(permit.text);

@@ -33,6 +33,8 @@ export type TurnEnd = {
         readonly usage: Usage;
       };
   readonly denials: readonly Denial[];
+  /** A Stop hook ended the turn with `"continue": false`. */
+  readonly isStopPrevented?: boolean;
 };
 
 /** How long a request to the model waits for servers that announced a change to list their tools again. */

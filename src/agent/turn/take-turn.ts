@@ -228,8 +228,9 @@ async function runLead(
   await session.context.checkpoints
     ?.begin(uuid, turn.signal)
     .catch((cause) => session.context.note(`Files cannot be rewound to this message: ${messageOf(cause)}`));
-  const stop = stopHook(MAX_CONTINUATIONS, (isActive, stopSignal) =>
-    session.hooks.run(
+  let isStopPrevented = false;
+  const stop = stopHook(MAX_CONTINUATIONS, async (isActive, stopSignal) => {
+    const effect = await session.hooks.run(
       'Stop',
       {
         ...agentFields({ agent, session: session.context }),
@@ -238,8 +239,10 @@ async function runLead(
         last_assistant_message: report.text,
       },
       stopSignal,
-    ),
-  );
+    );
+    isStopPrevented = effect.stop !== undefined;
+    return effect;
+  });
   const agent: Agent = {
     messages: conversation.messages,
     modelName: () => session.skills.turn.model ?? leadModel(session),
@@ -283,7 +286,7 @@ async function runLead(
     const note = [{ type: 'text' as const, text }];
     conversation.add(note, report.interrupt(note));
   }
-  return ended;
+  return { ...ended, isStopPrevented };
 }
 
 /** The user messages that an interrupt adds to the conversation; programs and models know these texts. */

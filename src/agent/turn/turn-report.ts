@@ -200,7 +200,7 @@ export function resultMessage({ end, text, output, denials, ...facts }: TurnFact
     duration_api_ms: Math.round(facts.modelMs),
     num_turns: facts.turns,
     stop_reason: facts.stopReason,
-    terminal_reason: isDuringCalls(end) ? 'aborted_tools' : TERMINAL[end.reason],
+    terminal_reason: terminalReason(end, facts.isStopPrevented),
     ...(facts.costUsd !== undefined && { total_cost_usd: facts.costUsd }),
     usage: completeUsage(end.usage),
     modelUsage: facts.modelUsage,
@@ -262,6 +262,11 @@ const TERMINAL: Readonly<Record<TurnEnd['end']['reason'], string>> = {
   interrupted: 'aborted_streaming',
   failed: 'api_error',
 };
+
+function terminalReason(end: TurnEnd['end'], isStopPrevented = false): string {
+  if (end.reason === 'done' && isStopPrevented) return 'stop_hook_prevented';
+  return isDuringCalls(end) ? 'aborted_tools' : TERMINAL[end.reason];
+}
 
 function isDuringCalls(end: TurnEnd['end']): boolean {
   return end.reason === 'interrupted' && end.isDuringCalls === true;

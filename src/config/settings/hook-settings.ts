@@ -1,6 +1,12 @@
 import { isRecord } from '../../base/json-value.ts';
 import { nearest } from '../../base/text/nearest.ts';
-import { matcherFault, neverRuns, type OnFailure, type RegisteredHook } from '../../hooks/match-hooks.ts';
+import {
+  isRegularExpression,
+  matcherFault,
+  neverRuns,
+  type OnFailure,
+  type RegisteredHook,
+} from '../../hooks/match-hooks.ts';
 import { parseRule, type Rule } from '../../permissions/rule.ts';
 import { HOOK_EVENTS } from '../../protocol/hook.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
@@ -53,10 +59,8 @@ function readGroups(event: Event, groups: unknown, faults: SettingDiagnostics): 
       const fault = at < MAX_CHECKED_MATCHERS ? matcherFault(group.matcher ?? '') : undefined;
       if (fault !== undefined) {
         const why = `not a valid regular expression (RE2 syntax): ${fault}`;
-        faults.warning(
-          [...path, at, 'matcher'],
-          `${why}; the hooks of this matcher run for every ${event} event`,
-        );
+        const runs = isRegularExpression(group.matcher ?? '') ? `run for every ${event} event` : 'never run';
+        faults.warning([...path, at, 'matcher'], `${why}; the hooks of this matcher ${runs}`);
       }
       return readGroup(event, group, [...path, at, 'hooks'], faults);
     }

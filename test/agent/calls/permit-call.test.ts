@@ -42,6 +42,10 @@ describe('combining the decisions of rules and hooks', () => {
       kind: 'ask',
       reason: { text: 'are you sure?' },
     });
+    expect(applyHookDecision(DECISIONS.ask as Decision, effect, 'default').reason.text).toBe('are you sure?');
+    expect(applyHookDecision(DECISIONS['ask by rule'] as Decision, effect, 'default').reason.text).toBe(
+      'asked',
+    );
     expect(applyHookDecision(allow, effect, 'dontAsk')).toEqual({
       kind: 'deny',
       reason: { mode: 'dontAsk', text: 'mode dontAsk denies calls that require approval: are you sure?' },

@@ -307,8 +307,24 @@ test('a Stop hook that always blocks is limited', async () => {
 test('a Stop hook with "continue": false ends the turn', async () => {
   const { hooks } = listen({ Stop: { decision: 'block', reason: 'x', continue: false } });
   const { query, model } = drive(() => text('done'), { hooks });
-  await collect(query);
+  expect(resultOf(await collect(query))).toMatchObject({
+    subtype: 'success',
+    result: 'done',
+    terminal_reason: 'stop_hook_prevented',
+  });
   expect(model.requests).toHaveLength(1);
+});
+
+test('a call that a failed hook refuses is no denial, and one that a hook denies is', async () => {
+  const denials = async (answer: HookJSONOutput | Promise<never>) => {
+    const hooks = { PreToolUse: [{ hooks: [async () => answer], timeout: 0.05 }] };
+    const { query, model } = drive([ADD, text('ok')], { mcpServers: { calc: calc() }, hooks });
+    const result = resultOf(await collect(query));
+    expect(results(model.requests[1]).t1).toMatch(/^!PreToolUse:mcp__calc__add hook error/);
+    return result?.permission_denials;
+  };
+  expect(await denials(new Promise(() => {}))).toEqual([]);
+  expect(await denials({ decision: 'block' })).toMatchObject([{ tool_use_id: 't1' }]);
 });
 
 test('a compaction runs PreCompact and PostCompact, and starts the session again', async () => {
