@@ -12,6 +12,10 @@ export type Question = {
   readonly toolUseId: string;
   /** The name of the tool for people. */
   readonly displayName?: string;
+  /** What the call does, in a few words. */
+  readonly description?: string;
+  /** The path because of which the call requires approval. */
+  readonly blockedPath?: string;
   readonly reason: Reason;
   /** The changes that "always allow" makes; `suggestUpdates` creates them. */
   readonly suggestions: readonly PermissionUpdate[];

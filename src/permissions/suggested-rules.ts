@@ -1,5 +1,7 @@
 import type { ListedTool } from '../protocol/mcp.ts';
 import type { PermissionRuleValue, PermissionUpdate } from '../protocol/permission.ts';
+import type { CertainEffect } from './command-effect.ts';
+import { subcommandPrefix } from './command-prefix.ts';
 import type { ToolCall } from './match.ts';
 import { isInWorkspace, isProtectedPath, patternOf, type Workspace } from './path.ts';
 import { literalStars } from './rule.ts';
@@ -10,6 +12,8 @@ type SuggestableCall = ToolCall & {
   readonly definition: { readonly listed: Pick<ListedTool, '_meta'> };
   /** The input before its paths were resolved, if resolving changed it. */
   readonly originalInput?: ToolCall['input'];
+  /** What a command certainly does. */
+  readonly effect?: CertainEffect | undefined;
 };
 
 /**
@@ -25,7 +29,19 @@ export function suggestUpdates(
   if (call.server === undefined && editsFiles(call.name) && isAcceptedEdit(call, workspace)) {
     return [{ type: 'setMode', mode: 'acceptEdits', destination: 'session' }];
   }
+  const { command } = call.input;
+  const prefix = call.name === 'Bash' && typeof command === 'string' ? subcommandPrefix(command) : undefined;
+  if (call.server === undefined && prefix !== undefined) {
+    const rules = [{ toolName: 'Bash', ruleContent: `${prefix} *` }];
+    return [{ type: 'addRules', rules, behavior: 'allow', destination }];
+  }
   const updates = rulesFor(call, workspace).flatMap((rule) => [rule, ...broaderRules(rule)]);
+  if (call.effect === 'edits') {
+    return [
+      { type: 'addRules', rules: updates, behavior: 'allow', destination },
+      { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
+    ];
+  }
   return call.name === 'Skill'
     ? updates.map((rule) => ({ type: 'addRules', rules: [rule], behavior: 'allow', destination }))
     : [{ type: 'addRules', rules: updates, behavior: 'allow', destination }];

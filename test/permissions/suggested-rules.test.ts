@@ -30,6 +30,19 @@ describe('suggested permission updates', () => {
       always({ toolName: 'Bash', ruleContent: 'ls -l' }),
     ],
     [
+      'a command with a subcommand: the subcommand',
+      call('Bash', { command: 'npm install foo' }),
+      always({ toolName: 'Bash', ruleContent: 'npm install *' }),
+    ],
+    [
+      'a command that edits files of the workspace: that very command, and the mode',
+      { ...call('Bash', { command: 'touch a' }), effect: 'edits' as const },
+      [
+        ...always({ toolName: 'Bash', ruleContent: 'touch a' }),
+        { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
+      ],
+    ],
+    [
       'a kind of sub-agent',
       call('Agent', { subagent_type: 'k' }),
       always({ toolName: 'Agent', ruleContent: 'k' }),

@@ -1,8 +1,11 @@
 import { isEqualJson } from '../../base/json-value.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';
 import { type Asker, askPeople, type Question } from '../../permissions/ask.ts';
+import { commandEffect } from '../../permissions/command-effect.ts';
 import type { Decision, Reason } from '../../permissions/decide.ts';
+import { absolutePath, isInWorkspace, isProtectedPath, type Workspace } from '../../permissions/path.ts';
 import { modeOf } from '../../permissions/rule-store.ts';
+import { editsFiles, subjectOf } from '../../permissions/subject.ts';
 import { suggestUpdates } from '../../permissions/suggested-rules.ts';
 import type { ToolChange } from '../../pool/pinning/tool-change.ts';
 import type { PermissionMode, PermissionUpdate } from '../../protocol/permission.ts';
@@ -89,7 +92,8 @@ async function askForPermit(
   const question: Question = {
     call,
     toolUseId: call.id,
-    displayName: displayName(call),
+    displayName: call.server === undefined ? call.name : displayName(call),
+    ...describedBy(call, session.workspace()),
     reason,
     suggestions: suggestUpdates(call, session.workspace(), destination),
     ...(call.provenance && { provenance: call.provenance }),
@@ -224,4 +228,37 @@ export function applyHookDecision(
 
 function byHook(kind: Decision['kind'], text: string): Decision {
   return { kind, reason: { text } };
+}
+
+/** What the call does, for people, and the path because of which it requires approval. */
+function describedBy(
+  call: PoolCall,
+  workspace: Workspace,
+): { readonly description?: string; readonly blockedPath?: string } {
+  if (call.server !== undefined) return {};
+  const subject = subjectOf(call.name, call.input);
+  if (subject?.kind === 'command') {
+    const { description = subject.value } = call.input;
+    const { reads = [], edits = [] } = commandEffect(subject.value) ?? {};
+    const written = edits.flatMap(({ paths }) => paths);
+    const blocked = [...reads, ...written].find(
+      (path) =>
+        !isInWorkspace(path, workspace) || (written.includes(path) && isProtectedPath(path, workspace)),
+    );
+    return {
+      ...(typeof description === 'string' && { description }),
+      ...(blocked !== undefined && { blockedPath: absolutePath(blocked, workspace) }),
+    };
+  }
+  if (subject?.kind !== 'path') {
+    const { url } = call.input;
+    return typeof url === 'string' ? { description: url } : {};
+  }
+  const path = absolutePath(subject.value, workspace);
+  const isInside = isInWorkspace(path, workspace);
+  const isBlocked = !isInside || (editsFiles(call.name) && isProtectedPath(path, workspace));
+  return {
+    description: path.startsWith(`${workspace.cwd}/`) ? path.slice(workspace.cwd.length + 1) : path,
+    ...(isBlocked && { blockedPath: path }),
+  };
 }

@@ -381,12 +381,15 @@ function programAsker(channel: () => ControlChannel): Asker {
   return {
     name: 'canUseTool',
     ask: async (question, signal) => {
-      const { call, toolUseId, reason, suggestions, provenance, agentId, displayName, relayedTo } = question;
+      const { call, toolUseId, reason, suggestions, provenance, agentId, relayedTo } = question;
+      const { displayName, description, blockedPath } = question;
       const body = {
         subtype: 'can_use_tool',
         tool_name: call.name,
         ...(provenance && { mcp_server: provenance }),
         ...(displayName !== undefined && { display_name: displayName }),
+        ...(description !== undefined && { description }),
+        ...(blockedPath !== undefined && { blocked_path: blockedPath }),
         input: call.input,
         ...(suggestions.length > 0 && { permission_suggestions: suggestions }),
         decision_reason: reason.text,

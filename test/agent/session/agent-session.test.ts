@@ -359,6 +359,32 @@ describe('session processes', () => {
     expect(readdirSync(cwd)).not.toContain('b');
   });
 
+  test('a permission request says what the call does and which path is outside', async () => {
+    const cwd = realpathSync(await temporaryRoot());
+    const calls = [
+      toolUse('Bash', { command: 'cat /etc/hosts' }, 't0'),
+      toolUse('Bash', { command: 'make', description: 'Build it' }, 't1'),
+      toolUse('Write', { file_path: 'a.txt', content: 'x' }, 't2'),
+    ];
+    const { send, asked, answer } = raw([together(...calls), text('done')], {
+      builtIns: ['Bash', 'Write'],
+      workspace: { cwd, home: tmpdir(), directories: [] },
+    });
+    await send(user('one'));
+    const requests = [];
+    for (const n of [1, 2, 3]) {
+      const { request_id, request } = await asked('can_use_tool', n);
+      requests.push(request);
+      await answer(request_id, { behavior: 'deny', message: 'no' });
+    }
+    expect(requests).toMatchObject([
+      { display_name: 'Bash', description: 'cat /etc/hosts', blocked_path: '/etc/hosts' },
+      { display_name: 'Bash', description: 'Build it' },
+      { display_name: 'Write', description: 'a.txt' },
+    ]);
+    expect(requests.filter((it) => 'blocked_path' in it)).toHaveLength(1);
+  });
+
   test('background processes end before the session is done', async () => {
     const [open, quiet] = [lifeline(), lifeline()];
     const command = `(${open.hold} sleep 600) & (${quiet.hold} sleep 600) > /dev/null 2>&1 &`;

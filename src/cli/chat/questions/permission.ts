@@ -1,3 +1,4 @@
+import { commandPrefix } from '../../../permissions/command-prefix.ts';
 import type { PermissionResult, PermissionUpdate } from '../../../protocol/permission.ts';
 import type { CanUseTool } from '../../../sdk/options/options.ts';
 import { notUnderstood } from '../../terminal/dialogue.ts';
@@ -48,7 +49,7 @@ export async function askPermission(request: PermissionRequest, asking: Asking):
 
 /** The question: the tool, its server and arguments, and why approval is required. */
 function permissionQuestion(
-  { tool, context, annotations }: PermissionRequest,
+  { tool, input, context, annotations }: PermissionRequest,
   rows: readonly Piece[],
   maxRows: number,
 ): Piece[] {
@@ -58,7 +59,7 @@ function permissionQuestion(
   const shown = hidden > 1 ? rows.slice(0, maxRows) : rows;
   return [
     line(['? ', 'warn'], title ?? 'Approval required: ', ...(title ? [': '] : []), [tool, 'strong'], from),
-    ...(description ? [line([`  ${description}`, 'dim'])] : []),
+    ...(description && !isPartOf(input, description) ? [line([`  ${description}`, 'dim'])] : []),
     ...shown,
     ...(hidden > 1 ? [line([`  … ${hidden} more lines; enter v to show all`, 'warn'])] : []),
     ...(annotations.length > 0 ? [line([`  annotations: ${annotations.join(', ')}`, 'dim'])] : []),
@@ -71,6 +72,11 @@ function permissionQuestion(
 /** The channels that may answer the question too. */
 export function relayedLine({ relayedTo = [] }: PermissionRequest['context']): Piece[] {
   return relayedTo.length > 0 ? [line([`  also asked: ${channelNames(relayedTo)}`, 'dim'])] : [];
+}
+
+/** Whether an argument, which is shown too, ends with the text. */
+function isPartOf(input: Readonly<Record<string, unknown>>, text: string): boolean {
+  return Object.values(input).some((value) => typeof value === 'string' && value.endsWith(text));
 }
 
 /** The source of a server; a server from a flag of this command has none. */
@@ -101,6 +107,9 @@ export function alwaysUpdates({
 }: Pick<PermissionRequest, 'tool' | 'context'>): PermissionUpdate[] | undefined {
   const { suggestions, suppressAlwaysAllowRule, serverPolicyAskOnly, toolChange } = context;
   if (suppressAlwaysAllowRule || serverPolicyAskOnly || toolChange) return undefined;
+  const rules = suggestions?.filter(({ type }) => type === 'addRules') ?? [];
+  // A mode allows more than calls like this one.
+  if (rules.length > 0) return rules;
   if (suggestions && suggestions.length > 0) return suggestions;
   return [{ type: 'addRules', rules: [{ toolName: tool }], behavior: 'allow', destination: 'session' }];
 }
@@ -139,46 +148,8 @@ function prefixUpdates(
     tool === 'Bash' && typeof input.command === 'string' ? commandPrefix(input.command) : undefined;
   const [update] = always;
   if (prefix === undefined || update?.type !== 'addRules' || always.length > 1) return undefined;
+  if (update.rules.some(({ ruleContent }) => ruleContent === `${prefix} *`)) return undefined;
   return [{ ...update, rules: [{ toolName: tool, ruleContent: `${prefix}:*` }] }];
-}
-
-/** Programs whose arguments are programs, or that remove or overwrite what they are given. */
-const UNSAFE_PROGRAMS = new Set(
-  `awk bash bun chmod chown chroot command curl dash dd deno doas env eval exec find fish ksh ln lua make mv nice node nohup
-  npx parallel perl php pip pip3 pipx pnpx python python3 rm rsync ruby scp sed sh ssh sudo su tee time timeout uv uvx watch
-  wget xargs zsh`.split(/\s+/),
-);
-/** Programs whose first argument is a command; the value lists those whose first argument is a command again. */
-const COMMAND_PROGRAMS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['git', []],
-  ['gh', ['pr', 'issue', 'repo', 'run']],
-  ['npm', ['run', 'exec']],
-  ['pnpm', ['run', 'exec']],
-  ['yarn', ['run', 'exec']],
-  ['cargo', []],
-  ['go', []],
-  ['docker', ['compose', 'image', 'container']],
-  ['kubectl', []],
-  ['dotnet', []],
-  ['terraform', []],
-]);
-/** Commands that run any program. */
-const RUNNERS = new Set(['exec', 'run', 'x', 'dlx']);
-
-/** `npm run test` for `npm run test -- --watch`; undefined for commands with several parts or too general ones. */
-export function commandPrefix(command: string): string | undefined {
-  // A command with quotes, variables, redirections or further commands has no prefix.
-  if (!/^[\w@%+=:,./ -]+$/.test(command)) return undefined;
-  const words = command.trim().split(/ +/);
-  const [program = '', first = '', second = ''] = words;
-  if (!/^[\w.-]+$/.test(program) || UNSAFE_PROGRAMS.has(program)) return undefined;
-  const nested = COMMAND_PROGRAMS.get(program);
-  const isName = (word: string) => /^[a-z][\w:-]*$/i.test(word);
-  const kept = !nested ? [program] : nested.includes(first) ? [program, first, second] : [program, first];
-  const isUseful = kept.length < words.length && kept.slice(1).every(isName);
-  const last = kept.at(-1) ?? '';
-  if (!isUseful || UNSAFE_PROGRAMS.has(last) || (nested && RUNNERS.has(last))) return undefined;
-  return kept.join(' ');
 }
 
 const PLACES: Readonly<Record<string, string>> = {

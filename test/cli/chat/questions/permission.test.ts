@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  askPermission,
-  commandPrefix,
-  type PermissionRequest,
-} from '../../../../src/cli/chat/questions/permission.ts';
+import { askPermission, type PermissionRequest } from '../../../../src/cli/chat/questions/permission.ts';
 import type { PermissionUpdate } from '../../../../src/protocol/permission.ts';
 import { answering } from '../support/asked.ts';
 
@@ -192,28 +188,6 @@ test('for a changed tool, yes accepts the change and "always" is not offered', a
   expect(person.shown).toContain('  reason: it changed');
   expect(person.shown).toContain('  y yes, and accept the changed definition');
   expect(person.shown.join('\n')).not.toContain('always');
-});
-
-test.each<[string, string | undefined]>([
-  ['git log --oneline', 'git log'],
-  ['npm run test -- --watch', 'npm run test'],
-  ['npm run test', undefined],
-  ['npm exec tsc -- --noEmit', 'npm exec tsc'],
-  ['docker compose up -d', 'docker compose up'],
-  ['docker run --rm image', undefined],
-  ['cargo run --release', undefined],
-  ['ls -la src', 'ls'],
-  ['ls', undefined],
-  ['cat notes.txt | head', undefined],
-  ['ls; rm -rf x', undefined],
-  ['echo $(id)', undefined],
-  ['git -c core.pager=x log', undefined],
-  ['rm -rf build', undefined],
-  ['bash -c x', undefined],
-  ['env A=1 ls', undefined],
-  ['./build.sh --fast', undefined],
-])('the prefix of %j is %j', (command, prefix) => {
-  expect(commandPrefix(command)).toBe(prefix);
 });
 
 test('a rule for the prefix of a command is offered and saved where "always" is', async () => {
