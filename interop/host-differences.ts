@@ -77,6 +77,11 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
     without: withText(/^.*the StructuredOutput tool.*$/, '<reminder>'),
   },
   {
+    programs: ['hook-stops'],
+    why: 'a `PreToolUse` hook with `continue: false` prevents the call; the CLI makes the call and ends the turn after it',
+    without: withoutMember('hasRun'),
+  },
+  {
     programs: ['permission-callback'],
     why: '`canUseTool` always receives a `decisionReason`',
     without: withoutMember('decisionReason'),
