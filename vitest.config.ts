@@ -11,7 +11,7 @@ const ISOLATED = [
 
 /** Files that take longest for their size. They run first: at the end, the other workers would have nothing left to do. */
 const LONGEST = [
-  'test/permissions/bash-fuzz.test.ts',
+  'test/permissions/commands/bash-fuzz.test.ts',
   'test/repository/interop/programs.test.ts',
   'test/repository/interop/wire.test.ts',
   'test/sdk/conversation/slow-reader.test.ts',

@@ -1,6 +1,6 @@
 // npm run fuzz: runs random shell commands that the permission rules allow. `-- --count 50000 --seed 1 --json`.
 import { parseArgs } from 'node:util';
-import { fuzzBash } from '../test/permissions/bash-fuzz.ts';
+import { fuzzBash } from '../test/permissions/commands/bash-fuzz.ts';
 
 const { values } = parseArgs({
   options: {

@@ -9,7 +9,7 @@ import { loadAll } from '../../src/cli/command-table.ts';
 import { addAgentFlags } from '../../src/cli/flags/agent-flags.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { FAILURE_POLICY } from '../../src/hooks/match-hooks.ts';
-import type { CertainEffect } from '../../src/permissions/command-effect.ts';
+import type { CertainEffect } from '../../src/permissions/commands/command-effect.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { matchesCall, type ToolCall } from '../../src/permissions/match.ts';
 import type { Workspace } from '../../src/permissions/path.ts';

@@ -1,6 +1,6 @@
 import type { ToolAnnotations } from '../protocol/mcp.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import type { CertainEffect } from './command-effect.ts';
+import type { CertainEffect } from './commands/command-effect.ts';
 import { allowingRules, matchCall, matchesCall, namesTool, type ToolCall } from './match.ts';
 import { isInWorkspace, isProtectedPath, type Workspace } from './path.ts';
 import { type Rule, ruleText } from './rule.ts';

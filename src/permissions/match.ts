@@ -7,10 +7,10 @@ import {
   mcpToolName,
   normalizeName,
 } from '../protocol/tool-name.ts';
-import { allowingContents, allowsCommand } from './allowed-command.ts';
-import { matchFiles } from './file-command.ts';
+import { allowingContents, allowsCommand } from './commands/allowed-command.ts';
+import { matchFiles } from './commands/file-command.ts';
+import { type CommandMatch, matchRestriction } from './commands/restricted-command.ts';
 import { matchesPath, type Workspace } from './path.ts';
-import { type CommandMatch, matchRestriction } from './restricted-command.ts';
 import { type Rule, ruleText } from './rule.ts';
 import { type Subject, speaksAbout, subjectKind, subjectOf } from './subject.ts';
 

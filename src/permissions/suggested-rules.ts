@@ -1,7 +1,7 @@
 import type { ListedTool } from '../protocol/mcp.ts';
 import type { PermissionRuleValue, PermissionUpdate } from '../protocol/permission.ts';
-import type { CertainEffect } from './command-effect.ts';
-import { subcommandPrefix } from './command-prefix.ts';
+import type { CertainEffect } from './commands/command-effect.ts';
+import { subcommandPrefix } from './commands/command-prefix.ts';
 import type { ToolCall } from './match.ts';
 import { isInWorkspace, isProtectedPath, patternOf, type Workspace } from './path.ts';
 import { literalStars } from './rule.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { commandEffect } from '../../src/permissions/command-effect.ts';
+import { commandEffect } from '../../src/permissions/commands/command-effect.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { bash, rule, situation } from './situation.ts';
 

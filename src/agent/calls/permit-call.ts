@@ -1,7 +1,7 @@
 import { isEqualJson } from '../../base/json-value.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';
 import { type Asker, askPeople, type Question } from '../../permissions/ask.ts';
-import { commandEffect } from '../../permissions/command-effect.ts';
+import { commandEffect } from '../../permissions/commands/command-effect.ts';
 import type { Decision, Reason } from '../../permissions/decide.ts';
 import { absolutePath, isInWorkspace, isProtectedPath, type Workspace } from '../../permissions/path.ts';
 import { modeOf } from '../../permissions/rule-store.ts';

@@ -1,5 +1,5 @@
 import type { Server } from '../../mcp/servers/server-status.ts';
-import type { CertainEffect } from '../../permissions/command-effect.ts';
+import type { CertainEffect } from '../../permissions/commands/command-effect.ts';
 import type { ToolCall } from '../../permissions/match.ts';
 import type { PathLink } from '../../permissions/path.ts';
 import type { PooledTool } from '../../pool/pool.ts';

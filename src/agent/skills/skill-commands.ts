@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { within } from '../../base/async/timers.ts';
-import type { CertainEffect } from '../../permissions/command-effect.ts';
+import type { CertainEffect } from '../../permissions/commands/command-effect.ts';
 import { type Decision, decide } from '../../permissions/decide.ts';
 import type { Rule } from '../../permissions/rule.ts';
 import { modeOf, type RuleStore } from '../../permissions/rule-store.ts';

@@ -2,7 +2,7 @@ import { isRecord } from '../../base/json-value.ts';
 import { shellQuote } from '../../base/text/display-text.ts';
 import { redactText } from '../../base/text/redact.ts';
 import { matchingHooks } from '../../hooks/match-hooks.ts';
-import type { CertainEffect } from '../../permissions/command-effect.ts';
+import type { CertainEffect } from '../../permissions/commands/command-effect.ts';
 import { type ApprovalNeed, type Decision, decide, type Situation } from '../../permissions/decide.ts';
 import { matchesCall, matchesTool, type ToolRef } from '../../permissions/match.ts';
 import type { PathLink, Workspace } from '../../permissions/path.ts';

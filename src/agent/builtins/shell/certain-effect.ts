@@ -1,7 +1,11 @@
 import { constants } from 'node:fs';
 import { access, lstat, opendir, realpath } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
-import { type CertainEffect, commandEffect, type FileEdit } from '../../../permissions/command-effect.ts';
+import {
+  type CertainEffect,
+  commandEffect,
+  type FileEdit,
+} from '../../../permissions/commands/command-effect.ts';
 import { absolutePath, isInWorkspace, isProtectedPath, type Workspace } from '../../../permissions/path.ts';
 import { realPath } from '../files/real-path.ts';
 

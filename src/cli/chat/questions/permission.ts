@@ -1,4 +1,4 @@
-import { commandPrefix } from '../../../permissions/command-prefix.ts';
+import { commandPrefix } from '../../../permissions/commands/command-prefix.ts';
 import type { PermissionResult, PermissionUpdate } from '../../../protocol/permission.ts';
 import type { CanUseTool } from '../../../sdk/options/options.ts';
 import { notUnderstood } from '../../terminal/dialogue.ts';

@@ -1,4 +1,4 @@
-import { matchesCommand, patternsOf } from './rule.ts';
+import { matchesCommand, patternsOf } from '../rule.ts';
 import { type Piece, type ShellCommand, type ShellWord, shellCommands } from './shell-command.ts';
 import {
   ARGUMENT_JOINERS,

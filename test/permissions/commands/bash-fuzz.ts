@@ -2,9 +2,9 @@ import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commandEffect } from '../../src/permissions/command-effect.ts';
-import { decide, type Situation } from '../../src/permissions/decide.ts';
-import { parseRule, type Rule } from '../../src/permissions/rule.ts';
+import { commandEffect } from '../../../src/permissions/commands/command-effect.ts';
+import { decide, type Situation } from '../../../src/permissions/decide.ts';
+import { parseRule, type Rule } from '../../../src/permissions/rule.ts';
 
 /** A command that the rules allow and that ran a program which they forbid. */
 export type Breach = {

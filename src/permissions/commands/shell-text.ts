@@ -1,6 +1,6 @@
 import type { WordPart } from 'unbash';
-import { ANY } from '../base/text/patterns.ts';
-import { ONE, type PathPattern, type Segment } from './path.ts';
+import { ANY } from '../../base/text/patterns.ts';
+import { ONE, type PathPattern, type Segment } from '../path.ts';
 import type { ShellWord } from './shell-command.ts';
 
 /** Text that the shell inserts and that is not known. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandEffect } from '../../src/permissions/command-effect.ts';
+import { commandEffect } from '../../../src/permissions/commands/command-effect.ts';
 
 test.each([
   ['ls', []],

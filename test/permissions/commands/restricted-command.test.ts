@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decide } from '../../src/permissions/decide.ts';
-import { matchCall } from '../../src/permissions/match.ts';
-import { shellCommands } from '../../src/permissions/shell-command.ts';
-import { bash, rule, situation, WORKSPACE } from './situation.ts';
+import { shellCommands } from '../../../src/permissions/commands/shell-command.ts';
+import { decide } from '../../../src/permissions/decide.ts';
+import { matchCall } from '../../../src/permissions/match.ts';
+import { bash, rule, situation, WORKSPACE } from '../situation.ts';
 
 const match = (content: string, command: string) =>
   matchCall(rule(`Bash(${content})`, 'deny'), bash(command), WORKSPACE).kind;

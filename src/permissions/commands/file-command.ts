@@ -1,4 +1,5 @@
-import { ANY } from '../base/text/patterns.ts';
+import { ANY } from '../../base/text/patterns.ts';
+import { comparePath, isBelow, type PathPattern, segmentsOf, type Workspace } from '../path.ts';
 import {
   FILE_PROGRAMS,
   fileArguments,
@@ -16,7 +17,6 @@ import {
   writtenByOther,
   writtenTrees,
 } from './file-programs.ts';
-import { comparePath, isBelow, type PathPattern, segmentsOf, type Workspace } from './path.ts';
 import { type CommandMatch, commandDoubt } from './restricted-command.ts';
 import {
   type FileRedirect,

@@ -8,7 +8,7 @@ import {
   type Word,
   type WordPart,
 } from 'unbash';
-import { literalStars, matchesCommand } from './rule.ts';
+import { literalStars, matchesCommand } from '../rule.ts';
 import { EVALUATING_BUILTINS } from './shell-command.ts';
 
 /** Whether one allow rule covers the whole command: its exact text, or a pattern for one plain command. */

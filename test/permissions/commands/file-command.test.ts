@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { matchFiles } from '../../src/permissions/file-command.ts';
+import { matchFiles } from '../../../src/permissions/commands/file-command.ts';
 
 const WORKSPACE = { cwd: '/w', home: '/h', directories: [] };
 const reads = (pattern: string, command: string) =>

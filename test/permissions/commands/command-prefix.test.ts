@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandPrefix, subcommandPrefix } from '../../src/permissions/command-prefix.ts';
+import { commandPrefix, subcommandPrefix } from '../../../src/permissions/commands/command-prefix.ts';
 
 test.each<[string, string | undefined]>([
   ['git log --oneline', 'git log'],
