@@ -7,7 +7,8 @@ import type { TaskUsage } from '../tasks/background-tasks.ts';
 /** Counts what a sub-agent does in one run, for programs. */
 export class AgentWork {
   readonly #startedAt = performance.now();
-  readonly #tools: string[] = [];
+  /** The tools of the calls, by the ids of the calls. */
+  readonly #tools = new Map<string, string>();
   readonly #stats = {
     readCount: 0,
     searchCount: 0,
@@ -21,9 +22,11 @@ export class AgentWork {
 
   observe(event: LoopEvent): void {
     if (event.kind === 'replied') this.#usage = event.message.usage;
+    // A refused call ends without having started.
+    if (event.kind === 'call-started' || event.kind === 'call-finished')
+      this.#tools.set(event.call.id, event.call.name);
     if (event.kind !== 'call-finished') return;
     const { name } = event.call;
-    this.#tools.push(name);
     this.#stats[Object.hasOwn(COUNTED, name) ? (COUNTED[name] as Counted) : 'otherToolCount'] += 1;
     const { programResult } = event.outcome;
     if (!isRecord(programResult) || !Array.isArray(programResult.structuredPatch)) return;
@@ -46,7 +49,7 @@ export class AgentWork {
   summary() {
     const usage = completeUsage(this.#usage);
     return {
-      totalToolUseCount: this.#tools.length,
+      totalToolUseCount: this.#tools.size,
       totalDurationMs: Math.round(performance.now() - this.#startedAt),
       totalTokens:
         usage.input_tokens +
@@ -54,7 +57,7 @@ export class AgentWork {
         usage.cache_read_input_tokens +
         usage.output_tokens,
       usage,
-      toolsUsed: [...new Set(this.#tools)],
+      toolsUsed: [...new Set(this.#tools.values())],
       toolStats: this.#stats,
     };
   }

@@ -109,7 +109,12 @@ export function approvalContent(
   { content }: ToolCallView,
 ): ToolCallContent[] {
   const shown = SHOWN_MEMBERS.get(name) ?? [];
-  const rest = Object.fromEntries(Object.entries(input).filter(([member]) => !shown.includes(member)));
+  const rest = Object.fromEntries(
+    Object.entries(input).filter(
+      // The default, which is added to the input of the model.
+      ([member, value]) => !shown.includes(member) && !(member === 'replace_all' && value === false),
+    ),
+  );
   if (Object.keys(rest).length === 0) return content;
   return [...content, textContent(fenced(visibleJson(JSON.stringify(rest, null, 2))))];
 }

@@ -87,6 +87,11 @@ test('a message reaches a running agent after its tool calls, and wakes an ended
   );
   const messages = await collect(query);
   expect(messages.findLast((it) => it.type === 'result')).toMatchObject({ result: 'all done' });
+  // The call that has started counts, as with the `claude` CLI.
+  expect(tasks(messages).find(({ subtype }) => subtype === 'task_progress')).toMatchObject({
+    last_tool_name: 'mcp__calc__add',
+    usage: { tool_uses: 1 },
+  });
   const sent = messages.flatMap((it) => (it.type === 'user' ? [it.tool_use_result] : []));
   expect(sent).toContainEqual(
     expect.objectContaining({ success: true, message: expect.stringMatching('queued') }),

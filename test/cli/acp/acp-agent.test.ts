@@ -240,6 +240,13 @@ test('edits are shown as diffs with absolute locations', async () => {
     .flatMap((it) => [...(it.locations ?? []), ...(it.content ?? [])])
     .flatMap((it) => ('path' in it ? [it.path] : []));
   expect(new Set(paths)).toEqual(new Set([path, created]));
+  // A permission request shows nothing beside the diff, such as the default of "replace_all".
+  const asked = acp.permissions.find(({ toolCall }) => toolCall.kind === 'edit');
+  expect(asked?.toolCall.content?.filter((it) => it.type === 'content')).not.toContainEqual(
+    expect.objectContaining({
+      content: expect.objectContaining({ text: expect.stringContaining('replace_all') }),
+    }),
+  );
   expect(await readFile(path, 'utf8')).toBe('two\n');
   expect(await readFile(created, 'utf8')).toBe('new\n');
 });
