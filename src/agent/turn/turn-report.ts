@@ -238,7 +238,11 @@ export function resultMessage({ end, text, output, denials, ...facts }: TurnFact
 
 /** The only message of a session that cannot be opened: an error result without a turn. */
 export function unopenedMessage(fault: string): Frame {
-  const { terminal_reason: _, ...result } = resultMessage({
+  const {
+    terminal_reason: _,
+    fast_mode_state: __,
+    ...result
+  } = resultMessage({
     end: { reason: 'failed', fault, turns: 0, usage: NO_USAGE },
     denials: [],
     text: '',
