@@ -115,8 +115,8 @@ describe('login', () => {
     // The server refuses other tokens, so these commands used the stored one; it is not readable in any file or output.
     expect([...place.idp.grants]).toEqual([['authorization_code', 1]]);
     const shown = [list, offline, get, explain].map(({ stdout, stderr }) => stdout + stderr).join('\n');
-    expect(shown).not.toMatch(/eyJ[\w-]{10,}/);
-    expect(filesOf(place.home)).not.toMatch(/eyJ[\w-]{10,}/);
+    expect(shown).not.toMatch(/eyJ[\w-]{10,}\./);
+    expect(filesOf(place.home)).not.toMatch(/eyJ[\w-]{10,}\./);
 
     expect(JSON.parse((await place.mcp('logout', 'notes', '--json')).stdout)).toEqual({
       type: 'done',
