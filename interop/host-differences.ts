@@ -52,6 +52,11 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
       ),
   },
   {
+    programs: ['agent-messages'],
+    why: '`ListAgents` also lists sub-agents that have ended in the foreground, because messages make them continue',
+    without: withoutMember('listedAfterForeground'),
+  },
+  {
     programs: ['web-search'],
     why: 'the note after the hits of a web search differs: it also says that they are data from outside',
     without: withText(/(?:REMINDER: You MUST|Name the sources)[\s\S]*$/, '<note>'),
